@@ -200,6 +200,7 @@ func (x *registered) CodeJSON(c *scan.Coder) {
 		{Name: "created", Value: scan.Bool(&x.Created)},
 		{Name: "links", Value: scan.Int(&x.Links)},
 		{Name: "namesTaken", Value: scan.Texts(&x.NamesTaken), Omit: len(x.NamesTaken) == 0},
+		{Name: "missing", Value: scan.List(&x.Missing, (*alcove.ID).CodeJSON), Omit: len(x.Missing) == 0},
 	})
 }
 
@@ -213,7 +214,9 @@ func (x *found) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "entity", Value: scan.Pointer(&x.Entity, (*shown).CodeJSON)},
 		{Name: "links", Value: scan.List(&x.Links, (*linkShown).CodeJSON)},
-		{Name: "facts", Value: scan.List(&x.Facts, (*fact).CodeJSON)},
+		{Name: "facts", Value: scan.List(&x.Facts, (*factShown).CodeJSON)},
+		{Name: "corrected", Value: scan.List(&x.Corrected, (*correction).CodeJSON), Omit: len(x.Corrected) == 0},
+		{Name: "similar", Value: scan.Texts(&x.Similar), Omit: len(x.Similar) == 0},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
 }
@@ -232,6 +235,7 @@ func (x *SearchEntities) CodeJSON(c *scan.Coder) {
 func (x *foundEntities) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "entities", Value: scan.List(&x.Entities, func(v **shown, c *scan.Coder) { scan.Pointer(v, (*shown).CodeJSON).CodeJSON(c) })},
+		{Name: "similar", Value: scan.Bool(&x.Similar), Omit: !x.Similar},
 	})
 }
 
@@ -296,6 +300,7 @@ func (x *links) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "links", Value: scan.List(&x.Links, (*linkShown).CodeJSON)},
 		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "corrected", Value: scan.List(&x.Corrected, (*correction).CodeJSON), Omit: len(x.Corrected) == 0},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
 }
@@ -318,6 +323,7 @@ func (x *GraphQuery) CodeJSON(c *scan.Coder) {
 func (x *walked) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "nodes", Value: scan.List(&x.Nodes, (*reached).CodeJSON)},
+		{Name: "corrected", Value: scan.List(&x.Corrected, (*correction).CodeJSON), Omit: len(x.Corrected) == 0},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
 }
@@ -337,6 +343,7 @@ func (x *GraphTimeline) CodeJSON(c *scan.Coder) {
 func (x *timeline) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "events", Value: scan.List(&x.Events, (*statement).CodeJSON)},
+		{Name: "corrected", Value: scan.List(&x.Corrected, (*correction).CodeJSON), Omit: len(x.Corrected) == 0},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
 }
@@ -351,12 +358,14 @@ func (x *FindPaths) CodeJSON(c *scan.Coder) {
 		{Name: "target_id", Also: []string{"to"}, Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
 		{Name: "max_depth", Also: []string{"depth"}, Value: scan.Int(&x.MaxDepth), Keep: true},
 		{Name: "max_results", Also: []string{"limit"}, Value: scan.Int(&x.MaxResults), Keep: true},
+		{Name: "valid_at", Value: scan.Text(&x.ValidAt)},
 	})
 }
 
 func (x *paths) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "paths", Value: scan.List(&x.Paths, func(v *[]alcove.ID, c *scan.Coder) { scan.List(v, (*alcove.ID).CodeJSON).CodeJSON(c) })},
+		{Name: "corrected", Value: scan.List(&x.Corrected, (*correction).CodeJSON), Omit: len(x.Corrected) == 0},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
 }
@@ -377,6 +386,7 @@ func (x *CreateTheme) CodeJSON(c *scan.Coder) {
 func (x *created) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "themeId", Value: scan.Of(&x.ThemeID, (*alcove.ID).CodeJSON)},
+		{Name: "missing", Value: scan.List(&x.Missing, (*alcove.ID).CodeJSON), Omit: len(x.Missing) == 0},
 	})
 }
 
@@ -431,6 +441,7 @@ func (x *edge) CodeJSON(c *scan.Coder) {
 		{Name: "valid_until", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
 		{Name: "observed_by", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
 		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+		{Name: "declared", Value: scan.Bool(&x.Declared), Omit: !x.Declared},
 		{Name: "own", Value: scan.Text(&x.Own), Omit: x.Own == ""},
 		{Name: "node", Value: scan.Text(&x.Node), Omit: x.Node == ""},
 	})
@@ -513,11 +524,19 @@ func (x *linkShown) CodeJSON(c *scan.Coder) {
 	})
 }
 
-func (x *fact) CodeJSON(c *scan.Coder) {
+func (x *factShown) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
 		{Name: "content", Value: scan.Text(&x.Content)},
 		{Name: "relation", Value: scan.Text(&x.Relation)},
+	})
+}
+
+func (x *correction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "given", Value: scan.Text(&x.Given)},
+		{Name: "entityId", Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON)},
+		{Name: "name", Value: scan.Text(&x.Name)},
 	})
 }
 

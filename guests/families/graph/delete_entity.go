@@ -4,8 +4,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // DeleteEntity deletes an entity.
 //
-// It is archived: no search and no walk finds it, and memory_link_entity registers it anew. With hard it is deleted with its names and
-// links; history keeps them.
+// It is archived: no search and no walk finds it, its links end, and memory_link_entity registers it anew, without them. With hard it is
+// deleted with its names and links; history keeps them.
 //
 //alcove:camel
 //alcove:title Delete an entity
@@ -28,10 +28,12 @@ func (in DeleteEntity) Call(c *alcove.Call) (out alcove.Removed, err error) {
 	if err := disclaim(c, id, e); err != nil {
 		return out, err
 	}
+	remove := func(l triple, e edge) error { return l.end(c, e) }
 	if in.Hard {
-		if err := unlink(c, id); err != nil {
-			return out, err
-		}
+		remove = func(l triple, _ edge) error { return l.remove(c) }
+	}
+	if err := eachLink(c, id, remove); err != nil {
+		return out, err
 	}
 	return entities.In(id.Namespace).Remove(c, id.Key, alcove.Removal(in.Hard))
 }
@@ -42,14 +44,23 @@ func (in DeleteEntity) archived(c *alcove.Call) (out alcove.Removed, err error) 
 	if !in.Hard {
 		return out, alcove.Errorf(alcove.NotFound, "there is no entity %q in %s", id.Key, id.Namespace)
 	}
-	if err := unlink(c, id); err != nil {
+	if err := eachLink(c, id, func(l triple, _ edge) error { return l.remove(c) }); err != nil {
 		return out, err
 	}
 	return entities.In(id.Namespace).Remove(c, id.Key, alcove.Hard)
 }
 
-// unlink removes all links of a node.
-func unlink(c *alcove.Call, id alcove.ID) error {
+// end has a link end now, unless it ended before.
+func (t triple) end(c *alcove.Call, e edge) error {
+	if e.ended(c.Time()) {
+		return nil
+	}
+	e.ValidUntil = max(c.Time(), e.ValidFrom)
+	return t.put(c, e)
+}
+
+// eachLink does something with all links of a node.
+func eachLink(c *alcove.Call, id alcove.ID, do func(triple, edge) error) error {
 	for _, d := range []direction{outward, inward} {
 		p := prefix(d, id)
 		for item, err := range edges.In(id.Namespace).All(c, p) {
@@ -64,7 +75,7 @@ func unlink(c *alcove.Call, id alcove.ID) error {
 			if d == inward {
 				l.from, l.to = l.to, l.from
 			}
-			if err := l.remove(c); err != nil {
+			if err := do(l, h.edge); err != nil {
 				return err
 			}
 		}

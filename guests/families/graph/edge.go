@@ -17,8 +17,9 @@ type edge struct {
 	ValidUntil alcove.Time `json:"valid_until,omitzero"` // zero: it still holds
 	ObservedBy string      `json:"observed_by,omitzero"` // the agent that said so
 	Confidence float64     `json:"confidence"`
-	Own        string      `json:"own,omitzero"`  // where the key has only a hash of it: the key of this end
-	Node       string      `json:"node,omitzero"` // the other end
+	Declared   bool        `json:"declared,omitzero"` // entityIds of the memory say it
+	Own        string      `json:"own,omitzero"`      // where the key has only a hash of it: the key of this end
+	Node       string      `json:"node,omitzero"`     // the other end
 }
 
 // hop is a link as seen from one of its ends.
@@ -32,6 +33,9 @@ type hop struct {
 func (e *edge) holds(at alcove.Time) bool {
 	return at == 0 || e.ValidFrom <= at && (e.ValidUntil == 0 || at < e.ValidUntil)
 }
+
+// ended reports whether a link ended before now, or now.
+func (e *edge) ended(now alcove.Time) bool { return e.ValidUntil != 0 && e.ValidUntil <= now }
 
 // direction is how a link is seen from a node.
 type direction string

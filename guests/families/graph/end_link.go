@@ -7,7 +7,8 @@ import (
 
 // EndLink says that a link no longer holds.
 //
-// The link stays, with the time at which it ended. A memory's own link to the target goes when none of their links holds any more.
+// The link stays, with the time at which it ended. One that ended stays so: without valid_until its end is left as it is, and it cannot be
+// moved beyond now. A memory's own link to the target goes when none of their links holds any more.
 //
 //alcove:title End a link
 //alcove:description Say that a link between two memories or entities no longer holds.
@@ -45,17 +46,11 @@ func (in EndLink) Call(c *alcove.Call, cfg Config) (out ended, err error) {
 	if e.ValidUntil != 0 {
 		out.PreviousValidUntil = new(e.ValidUntil)
 	}
-	until, err := moment.Of(c, in.ValidUntil, moment.Begin)
-	if err != nil {
+	until, err := in.end(c, &e)
+	if err != nil || until == e.ValidUntil {
 		return out, err
 	}
-	if until == 0 {
-		until = c.Time()
-	}
-	if until < e.ValidFrom {
-		return out, alcove.Errorf(alcove.InvalidArgument, "the link would end at %s, before it begins at %s", until, e.ValidFrom)
-	}
-	e.ValidUntil = until
+	e.ValidUntil, e.Declared = until, false
 	if err := l.put(c, e); err != nil {
 		return out, err
 	}
@@ -63,6 +58,27 @@ func (in EndLink) Call(c *alcove.Call, cfg Config) (out ended, err error) {
 		return out, err
 	}
 	return out, emitLink(c, "link_ended", l)
+}
+
+// end is when a link ends.
+func (in EndLink) end(c *alcove.Call, e *edge) (alcove.Time, error) {
+	until, err := moment.Of(c, in.ValidUntil, moment.Begin)
+	if err != nil {
+		return 0, err
+	}
+	now := c.Time()
+	if until == 0 {
+		if until = now; e.ended(now) {
+			until = e.ValidUntil
+		}
+	}
+	if until < e.ValidFrom {
+		return 0, alcove.Errorf(alcove.InvalidArgument, "the link would end at %s, before it begins at %s", until, e.ValidFrom)
+	}
+	if e.ended(now) && until > now {
+		return 0, alcove.Errorf(alcove.InvalidArgument, "the link ended at %s: memory_link begins it anew", e.ValidUntil)
+	}
+	return until, nil
 }
 
 // known is where a node is, or was: links of deleted ones can be ended, too.

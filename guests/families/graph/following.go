@@ -1,18 +1,30 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// Following keeps links where memories are: those of a memory that was merged go to the one that stands for it, and with auto_link a memory
-// is linked with the entities that it mentions.
+// Following keeps links where memories are: those of a memory that was merged go to the one that stands for it, a memory is linked with the
+// entities of its entityIds, and with auto_link with those that it mentions.
 type Following struct{}
 
 // Stored follows what was stored.
 func (Following) Stored(c *alcove.Call, cfg Config, entries []alcove.Entry) error {
+	declaring := map[string][]*alcove.Entry{}
+	for i := range entries {
+		if e := &entries[i]; !e.Deleted && e.State != "merged" {
+			declaring[e.Namespace] = append(declaring[e.Namespace], e)
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(declaring)) {
+		if err := about(c, declaring[namespace]); err != nil {
+			return err
+		}
+	}
 	for i := range entries {
 		e := &entries[i]
 		id := alcove.ID{Namespace: e.Namespace, Key: e.Key}

@@ -8,7 +8,9 @@ import (
 
 // GetEntity reads one entity, by its id or any of its names, with its links.
 //
-// links are those with other entities, facts the memories that are linked with it. entity is null when there is none.
+// links are those with other entities, facts the memories that are linked with it and those whose entityIds name it. If no entity has the
+// name, the one with the nearest name is answered, and corrected says so; entity is null when there is none, and similar has the names of
+// several that are as near.
 //
 //alcove:camel
 //alcove:title Get an entity
@@ -22,8 +24,10 @@ type GetEntity struct {
 type found struct {
 	Entity    *shown
 	Links     []linkShown
-	Facts     []fact
-	Truncated bool `json:"truncated,omitzero"`
+	Facts     []factShown
+	Corrected []correction `json:"corrected,omitzero"`
+	Similar   []string     `json:"similar,omitzero"`
+	Truncated bool         `json:"truncated,omitzero"`
 }
 
 // shown is an entity as tools answer it.
@@ -41,7 +45,7 @@ type shown struct {
 }
 
 //alcove:camel
-type fact struct {
+type factShown struct {
 	FactID   alcove.ID
 	Content  string
 	Relation string
@@ -54,6 +58,9 @@ func (e *entity) show(id alcove.ID) *shown {
 // Call reads the entity.
 func (in GetEntity) Call(c *alcove.Call, cfg Config) (out found, err error) {
 	e, id, err := findEntity(c, in.ID)
+	if e == nil && err == nil {
+		e, id, err = out.nearest(c, in.ID)
+	}
 	if e == nil || err != nil {
 		return out, err
 	}
@@ -72,7 +79,22 @@ func (in GetEntity) Call(c *alcove.Call, cfg Config) (out found, err error) {
 	return out, nil
 }
 
-// sort puts links with entities to the links, and those with memories to the facts.
+// nearest is the entity whose name is spelled most like the wanted one.
+func (f *found) nearest(c *alcove.Call, wanted alcove.ID) (*entity, alcove.ID, error) {
+	near, err := alike(c, at(c, wanted))
+	if err != nil {
+		return nil, wanted, err
+	}
+	best := near.best()
+	if best == nil {
+		f.Similar = near.names()
+		return nil, wanted, nil
+	}
+	f.Corrected = []correction{{wanted.String(), best.id, best.name}}
+	return best.entity, best.id, nil
+}
+
+// sort puts links with entities to the links, and those with memories that hold to the facts.
 func (f *found) sort(c *alcove.Call, id alcove.ID, d direction, hops []hop) error {
 	ids := make([]alcove.ID, len(hops))
 	for i := range hops {
@@ -89,8 +111,8 @@ func (f *found) sort(c *alcove.Call, id alcove.ID, d direction, hops []hop) erro
 		case n == nil:
 		case n.Kind == kindEntity:
 			f.Links = append(f.Links, h.show(id, d))
-		case !slices.ContainsFunc(f.Facts, func(x fact) bool { return x.FactID == n.ID }):
-			f.Facts = append(f.Facts, fact{n.ID, n.Label, h.Relation})
+		case h.holds(c.Time()) && !slices.ContainsFunc(f.Facts, func(x factShown) bool { return x.FactID == n.ID }):
+			f.Facts = append(f.Facts, factShown{n.ID, n.Label, h.Relation})
 		}
 	}
 	return nil

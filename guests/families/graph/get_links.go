@@ -24,8 +24,9 @@ type GetLinks struct {
 
 type links struct {
 	Links      []linkShown
-	NextCursor string `json:"next_cursor,omitzero"`
-	Truncated  bool   `json:"truncated,omitzero"`
+	NextCursor string       `json:"next_cursor,omitzero"`
+	Corrected  []correction `json:"corrected,omitzero"`
+	Truncated  bool         `json:"truncated,omitzero"`
 }
 
 // linkShown is a link as tools answer it.
@@ -52,7 +53,7 @@ func (h *hop) show(of alcove.ID, d direction) linkShown {
 // Call lists them.
 func (in GetLinks) Call(c *alcove.Call) (out links, err error) {
 	in.Limit = bounded(in.Limit, mostListed)
-	n, err := mustResolve(c, in.ID)
+	n, err := resolveNear(c, in.ID, &out.Corrected)
 	if err != nil {
 		return out, err
 	}

@@ -46,7 +46,7 @@ func (in Link) Call(c *alcove.Call) (out linked, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Created = !ok || e.ValidUntil != 0 && e.ValidUntil <= c.Time()
+	out.Created = !ok || e.ended(c.Time())
 	if e, err = in.edge(c, e, out.Created); err != nil {
 		return out, err
 	}

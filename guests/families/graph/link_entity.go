@@ -8,8 +8,9 @@ import (
 
 // LinkEntity registers an entity and its relations.
 //
-// Repeating it changes nothing but lastSeen: names are added, metadata is merged, and relations that exist stay. A relation may name an
-// entity that is registered later. Names that another entity has lead to that one, and are listed in namesTaken.
+// Repeating it changes nothing but lastSeen: names are added, metadata is merged, and relations that exist stay, those that ended, too. A
+// relation may name an entity that is registered later, by its id or a name: missing has those, and their links show when they are. Names
+// that another entity has lead to that one, and are listed in namesTaken.
 //
 //alcove:camel
 //alcove:title Register an entity
@@ -34,8 +35,9 @@ type relationship struct {
 type registered struct {
 	EntityID   alcove.ID
 	Created    bool
-	Links      int      // That are new.
-	NamesTaken []string `json:"namesTaken,omitzero"`
+	Links      int         // That are new.
+	NamesTaken []string    `json:"namesTaken,omitzero"`
+	Missing    []alcove.ID `json:"missing,omitzero"`
 }
 
 // mostRelations is how many relations one call takes.
@@ -70,8 +72,10 @@ func (in LinkEntity) Call(c *alcove.Call) (out registered, err error) {
 			return out, err
 		}
 	}
-	out.Links, err = in.relate(c, id)
-	return out, err
+	if err := adopt(c, id, &e); err != nil {
+		return out, err
+	}
+	return out, in.relate(c, id, &out)
 }
 
 func (in LinkEntity) update(c *alcove.Call, e *entity) {
@@ -92,31 +96,42 @@ func (in LinkEntity) update(c *alcove.Call, e *entity) {
 	}
 }
 
-func (in LinkEntity) relate(c *alcove.Call, id alcove.ID) (created int, err error) {
+// relate links an entity with those that it has relations with.
+func (in LinkEntity) relate(c *alcove.Call, id alcove.ID, out *registered) error {
 	for _, r := range in.Relationships {
 		relation, err := checkRelation(r.RelationType)
 		if err != nil {
-			return created, err
+			return err
+		}
+		other, err := resolve(c, r.ToEntityID)
+		if err != nil {
+			return err
 		}
 		to := at(c, r.ToEntityID)
+		if other != nil {
+			to = other.ID
+		}
 		if to == id {
 			continue
+		}
+		if other == nil && !slices.Contains(out.Missing, to) {
+			out.Missing = append(out.Missing, to)
 		}
 		l := triple{id, to, relation}
 		_, ok, err := l.get(c)
 		if err != nil {
-			return created, err
+			return err
 		}
 		if ok {
 			continue
 		}
-		created++
+		out.Links++
 		if err := l.put(c, edge{ValidFrom: c.Time(), ObservedBy: c.Caller, Confidence: 1}); err != nil {
-			return created, err
+			return err
 		}
 		if err := emitLink(c, "link_created", l); err != nil {
-			return created, err
+			return err
 		}
 	}
-	return created, nil
+	return nil
 }

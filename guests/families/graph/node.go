@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"strings"
+
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -46,9 +48,46 @@ func resolve(c *alcove.Call, id alcove.ID) (*node, error) {
 func mustResolve(c *alcove.Call, id alcove.ID) (*node, error) {
 	n, err := resolve(c, id)
 	if n == nil && err == nil {
-		err = alcove.Errorf(alcove.NotFound, "there is no memory and no entity %q", id.String())
+		_, err = missingNode(c, id)
 	}
 	return n, err
+}
+
+// missingNode is an error that says which entities have names like that of a node that is missing.
+func missingNode(c *alcove.Call, id alcove.ID) (likenesses, error) {
+	near, err := alike(c, at(c, id))
+	if err != nil {
+		return nil, err
+	}
+	e := alcove.Errorf(alcove.NotFound, "there is no memory and no entity %q", id.String())
+	if names := near.names(); len(names) > 0 {
+		e.Message += "; similar names: " + strings.Join(names, ", ")
+	}
+	return near, e
+}
+
+// correction says that a node is read as the entity whose name is spelled most like the one that was given.
+//
+//alcove:camel
+type correction struct {
+	Given    string
+	EntityID alcove.ID
+	Name     string
+}
+
+// resolveNear is mustResolve that takes the entity whose name is nearest, and says so. Only tools that read take it.
+func resolveNear(c *alcove.Call, id alcove.ID, said *[]correction) (*node, error) {
+	n, err := resolve(c, id)
+	if n != nil || err != nil {
+		return n, err
+	}
+	near, err := missingNode(c, id)
+	best := near.best()
+	if best == nil {
+		return nil, err
+	}
+	*said = append(*said, correction{id.String(), best.id, best.name})
+	return &node{ID: best.id, Kind: kindEntity, Label: best.entity.Name}, nil
 }
 
 func nodeOf(m *alcove.Memory) *node { return nodeFrom(m.ID(), m.State, m.Value) }

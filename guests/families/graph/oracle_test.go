@@ -123,7 +123,7 @@ func TestGraphsAreWalkedAsNetworkxWalksThem(t *testing.T) {
 
 func (w world) walks(e expected) {
 	for _, q := range e.Walks {
-		arguments := map[string]any{"source_id": key(q.Source), "max_depth": q.Depth, "limit": mostListed}
+		arguments := map[string]any{"source_id": key(q.Source), "max_depth": q.Depth, "limit": mostListed, "valid_at": "any"}
 		if q.At != nil {
 			arguments["valid_at"] = day(*q.At).String()
 		}
@@ -148,7 +148,7 @@ func (w world) walks(e expected) {
 
 func (w world) connections(e expected) {
 	for _, q := range e.Paths {
-		arguments := map[string]any{"source_id": key(q.Source), "target_id": key(q.Target), "max_depth": q.Depth, "max_results": q.Most}
+		arguments := map[string]any{"source_id": key(q.Source), "target_id": key(q.Target), "max_depth": q.Depth, "max_results": q.Most, "valid_at": "any"}
 		var out paths
 		w.call("memory_find_paths", arguments, &out)
 		list := [][]int{}

@@ -9,8 +9,8 @@ import (
 
 // FindPaths finds the shortest connections between two memories or entities.
 //
-// Links are followed in both directions. A path names each node once. The shortest come first, and equally short ones in the order of
-// their ids. truncated says that graph_max_visits ended the search.
+// Links that hold at valid_at are followed, in both directions. A path names each node once. The shortest come first, and equally short ones
+// in the order of their ids. corrected says that source or target is spelled otherwise, truncated that graph_max_visits ended the search.
 //
 //alcove:title Find connections
 //alcove:description Shortest connections between two memories or entities.
@@ -20,27 +20,34 @@ type FindPaths struct {
 	TargetID   alcove.ID `alcove:"required,alias=to"`
 	MaxDepth   int       `alcove:"min=1,max=7,default=4,alias=depth"`
 	MaxResults int       `alcove:"default=10,alias=limit"`
+	ValidAt    string    // Default: now; any: links of all times.
 }
 
 type paths struct {
 	Paths     [][]alcove.ID
-	Truncated bool `json:"truncated,omitzero"`
+	Corrected []correction `json:"corrected,omitzero"`
+	Truncated bool         `json:"truncated,omitzero"`
 }
 
 // Call finds them, one length after the other.
 func (in FindPaths) Call(c *alcove.Call, cfg Config) (out paths, err error) {
-	from, err := mustResolve(c, in.SourceID)
+	at, err := validAt(c, in.ValidAt)
 	if err != nil {
 		return out, err
 	}
-	to, err := mustResolve(c, in.TargetID)
+	from, err := resolveNear(c, in.SourceID, &out.Corrected)
+	if err != nil {
+		return out, err
+	}
+	to, err := resolveNear(c, in.TargetID, &out.Corrected)
 	if err != nil {
 		return out, err
 	}
 	if from.ID == to.ID {
-		return paths{Paths: [][]alcove.ID{{from.ID}}}, nil
+		out.Paths = [][]alcove.ID{{from.ID}}
+		return out, nil
 	}
-	m := meeting{walk: &walk{c: c, budget: cfg.MaxVisits, anyone: true}, numbers: map[alcove.ID]int{}, most: bounded(in.MaxResults, 50)}
+	m := meeting{walk: &walk{c: c, budget: cfg.MaxVisits, anyone: true, at: at}, numbers: map[alcove.ID]int{}, most: bounded(in.MaxResults, 50)}
 	m.ends = [2]*side{m.side(from.ID), m.side(to.ID)}
 	for length := 1; length <= in.MaxDepth && len(m.found) < in.MaxResults && !m.truncated; length++ {
 		if err := m.widen(); err != nil {
@@ -50,7 +57,8 @@ func (in FindPaths) Call(c *alcove.Call, cfg Config) (out paths, err error) {
 			return out, err
 		}
 	}
-	return paths{m.paths(), m.truncated}, nil
+	out.Paths, out.Truncated = m.paths(), m.truncated
+	return out, nil
 }
 
 // stepsPerVisit is how many steps the search for paths of a length takes through links that it looked at before, for each that it may
@@ -118,7 +126,11 @@ func (m *meeting) widen() error {
 		return err
 	}
 	s.frontier = nil
-	around, err := m.links(frontier, ends, outward, inward)
+	how := ends
+	if m.at != 0 {
+		how = whole
+	}
+	around, err := m.links(frontier, how, outward, inward)
 	if err != nil || m.truncated {
 		return err
 	}

@@ -9,9 +9,10 @@ import (
 
 // GraphQuery walks outward from a memory or an entity.
 //
-// It follows links from their source to their target, breadth first, and lists each node once, by the first link that reached it. With
-// valid_at only links that held then are followed, with allowed_agents only those that one of these agents observed: of an empty list
-// none. Deleted memories are not listed, and nothing is reached through them. truncated says that limit or graph_max_visits ended the walk.
+// It follows links from their source to their target, breadth first, and lists each node once, by the first link that reached it. Only
+// links that hold at valid_at are followed, with allowed_agents only those that one of these agents observed: of an empty list none.
+// Deleted memories are not listed, and nothing is reached through them. corrected says that the source is spelled otherwise, truncated that
+// limit or graph_max_visits ended the walk.
 //
 //alcove:title Walk the graph
 //alcove:description Walk outward from a memory or entity along its links, as they held at a time.
@@ -19,7 +20,7 @@ import (
 type GraphQuery struct {
 	SourceID      alcove.ID `alcove:"required,alias=id"`
 	MaxDepth      int       `alcove:"min=1,max=5,default=1,alias=depth"`
-	ValidAt       string    // Only links that held then.
+	ValidAt       string    // Default: now; any: links of all times.
 	AllowedAgents alcove.Optional[[]string]
 	Relations     []string `alcove:"many"`
 	Limit         int      `alcove:"default=200"`
@@ -27,7 +28,8 @@ type GraphQuery struct {
 
 type walked struct {
 	Nodes     []reached
-	Truncated bool `json:"truncated,omitzero"`
+	Corrected []correction `json:"corrected,omitzero"`
+	Truncated bool         `json:"truncated,omitzero"`
 }
 
 // reached is a node and the link that reached it first.
@@ -47,11 +49,11 @@ type reached struct {
 
 // Call walks, level by level.
 func (in GraphQuery) Call(c *alcove.Call, cfg Config) (out walked, err error) {
-	at, err := moment.Of(c, in.ValidAt, moment.End)
+	at, err := validAt(c, in.ValidAt)
 	if err != nil {
 		return out, err
 	}
-	source, err := mustResolve(c, in.SourceID)
+	source, err := resolveNear(c, in.SourceID, &out.Corrected)
 	if err != nil {
 		return out, err
 	}
@@ -64,7 +66,19 @@ func (in GraphQuery) Call(c *alcove.Call, cfg Config) (out walked, err error) {
 			return out, err
 		}
 	}
-	return walked{b.nodes, w.truncated}, nil
+	out.Nodes, out.Truncated = b.nodes, w.truncated
+	return out, nil
+}
+
+// validAt is the instant at which links that are followed hold: now, unless one is given; zero for any.
+func validAt(c *alcove.Call, text string) (alcove.Time, error) {
+	switch text {
+	case "":
+		return c.Time(), nil
+	case "any":
+		return 0, nil
+	}
+	return moment.Of(c, text, moment.End)
 }
 
 // mostListed is how many nodes or links one call lists.

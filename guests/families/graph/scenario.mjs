@@ -7,7 +7,7 @@ export async function run({ assert, call, refused, operation, namespace }) {
   const ann = await call("memory_link_entity", {
     entityId: "ent:ann", name: "Ann Lee", type: "person", aliases: ["Annie"], relationships: [{ toEntityId: "ent:acme", relationType: "works_with" }],
   });
-  assert.deepEqual(ann, { id: `${namespace}#ent:ann`, entityId: `${namespace}#ent:ann`, created: true, links: 1 });
+  assert.deepEqual(ann, { id: `${namespace}#ent:ann`, entityId: `${namespace}#ent:ann`, created: true, links: 1, missing: [`${namespace}#ent:acme`] });
   assert.equal((await call("memory_link_entity", { entity_id: "ent:ann", name: "Ann Lee", type: "person" })).created, false);
   await call("memory_link_entity", { entityId: "ent:acme", name: "Acme", type: "company" });
   const found = await call("memory_get_entity", { id: "annie" });
@@ -15,6 +15,11 @@ export async function run({ assert, call, refused, operation, namespace }) {
   assert.equal(found.links[0].relation, "works_with");
   assert.equal((await call("memory_get_entity", { id: "annie", namespace: `${namespace}/elsewhere` })).entity, null);
   assert.equal((await call("memory_search_entities", { query: "acme" })).entities[0].entityId, `${namespace}#ent:acme`);
+
+  // A misspelled name is taken for the nearest one, and the answer says so.
+  const near = await call("memory_get_entity", { id: "anie" });
+  assert.equal(near.entity.name, "Ann Lee");
+  assert.deepEqual(near.corrected, [{ given: "anie", entityId: `${namespace}#ent:ann`, name: "Ann Lee" }]);
 
   // A link that ended in June is walked as of May, not July, and as_of agrees.
   const keys = ["plan", "build", "launch"];

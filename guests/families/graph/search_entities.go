@@ -4,7 +4,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // SearchEntities finds entities by their names.
 //
-// An entity that has exactly the name comes first.
+// An entity that has exactly the name comes first. If there is none, those with similar names are listed, and similar says so.
 //
 //alcove:camel
 //alcove:title Search entities
@@ -16,7 +16,10 @@ type SearchEntities struct {
 	Limit int    `alcove:"default=10"`
 }
 
-type foundEntities struct{ Entities []*shown }
+type foundEntities struct {
+	Entities []*shown
+	Similar  bool `json:"similar,omitzero"` // No entity has the name: these have similar ones.
+}
 
 // Call searches the names.
 func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
@@ -49,7 +52,15 @@ func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
 			break
 		}
 	}
-	return out, nil
+	if len(out.Entities) > 0 {
+		return out, nil
+	}
+	near, err := alike(c, at(c, alcove.ID{Key: in.Query}))
+	for i := range near {
+		add(near[i].id, near[i].entity)
+	}
+	out.Similar = len(out.Entities) > 0
+	return out, err
 }
 
 // How many hits of a search are read at once, and the place of the last one.

@@ -1,6 +1,10 @@
 package graph
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"slices"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 var themes = alcove.Records[theme]{Name: "theme", Open: true, Searchable: []string{"name", "description"}}
 
@@ -19,7 +23,7 @@ type theme struct {
 
 // CreateTheme groups facts under a named theme.
 //
-// Facts and entities need not exist yet.
+// Facts and entities need not exist yet; missing has those that do not.
 //
 //alcove:camel
 //alcove:title Create a theme
@@ -33,16 +37,34 @@ type CreateTheme struct {
 }
 
 //alcove:camel
-type created struct{ ThemeID alcove.ID }
+type created struct {
+	ThemeID alcove.ID
+	Missing []alcove.ID `json:"missing,omitzero"`
+}
 
 // Call stores the theme.
 func (in CreateTheme) Call(c *alcove.Call) (out created, err error) {
 	out.ThemeID = c.ID(c.NewID("thm:"))
 	t := theme{Name: in.Name, Description: in.Description, FactIDs: all(c, in.FactIDs), EntityIDs: all(c, in.EntityIDs), Importance: in.Importance, Updated: c.Time()}
+	if out.Missing, err = missingOf(c, t.FactIDs, t.EntityIDs); err != nil {
+		return out, err
+	}
 	if err := themes.Put(c, out.ThemeID.Key, t); err != nil {
 		return out, err
 	}
 	return out, emit(c, "theme_created", event{ThemeID: out.ThemeID, Changes: changes{Name: in.Name}})
+}
+
+// missingOf are those of some nodes that there are not.
+func missingOf(c *alcove.Call, lists ...[]alcove.ID) (list []alcove.ID, err error) {
+	ids := slices.Concat(lists...)
+	there, err := present(c, ids)
+	for i := range there {
+		if !there[i] {
+			list = append(list, ids[i])
+		}
+	}
+	return list, err
 }
 
 // all are ids with their namespaces.

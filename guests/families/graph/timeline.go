@@ -24,7 +24,8 @@ type GraphTimeline struct {
 
 type timeline struct {
 	Events    []statement
-	Truncated bool `json:"truncated,omitzero"`
+	Corrected []correction `json:"corrected,omitzero"`
+	Truncated bool         `json:"truncated,omitzero"`
 }
 
 type statement struct {
@@ -47,7 +48,7 @@ func (in GraphTimeline) Call(c *alcove.Call, cfg Config) (out timeline, err erro
 	if err != nil {
 		return out, err
 	}
-	source, err := mustResolve(c, in.SourceID)
+	source, err := resolveNear(c, in.SourceID, &out.Corrected)
 	if err != nil {
 		return out, err
 	}
