@@ -140,7 +140,7 @@ func (d *Dispatcher) prepare(t *Tool, r Request) (Prepared, error) {
 	if err := d.authorise(t, r); err != nil {
 		return Prepared{}, err
 	}
-	return t.Prepare(r.Arguments)
+	return t.prepare(r.Arguments, r.Namespace)
 }
 
 // admit checks the limits of the caller's key. A family's call is admitted as a whole.

@@ -20,10 +20,21 @@ type Prepared struct {
 
 // Prepare parses the arguments of a call: an object, or the text of one. It renames them to the tool's parameters and,
 // unless the tool is Lenient, converts them to the types in its schema, where unambiguous, and validates them.
-func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
+func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) { return t.prepare(raw, "") }
+
+// prepare parses the arguments of a call that was given a namespace beside them, as an operation has it in its options; empty: none. It
+// is the value of the tool's own parameter that takes the namespace, if the arguments leave that out.
+func (t *Tool) prepare(raw json.RawMessage, namespace string) (Prepared, error) {
 	a, err := request.Parse(t.Names(), raw)
 	if err != nil {
 		return Prepared{}, err
+	}
+	if own, takes := t.parameters.Lookup(namespaceParameter); takes && namespace != "" && !t.Lenient && !t.parameters.common[own] {
+		quoted, err := Encode(namespace)
+		if err != nil {
+			return Prepared{}, err
+		}
+		a.Default(own, quoted)
 	}
 	p := Prepared{Arguments: a}
 	common := a.Separate(t.parameters.common)

@@ -4,7 +4,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // Whoami tells who the server takes the caller for.
 //
-// rights are those of the caller's key here; an owner without a key has all.
+// A registration is of one namespace: in another, the caller has no name and role. rights are those of the caller's key here; an owner
+// without a key has all.
 //
 //alcove:description Who the server thinks you are.
 //alcove:title Who am I
@@ -17,7 +18,7 @@ type self struct {
 	AgentID    string
 	Name       string `json:"name,omitzero"`
 	Role       string `json:"role,omitzero"`
-	Registered bool   // In this namespace, or the private scope.
+	Registered bool   // In this namespace.
 	Namespace  string
 	Branch     string
 	Client     string   `json:"client,omitzero"`
@@ -44,8 +45,8 @@ func (Whoami) Call(c *alcove.Call) (out self, err error) {
 	if who.Caller == "" {
 		return out, nil
 	}
-	a, err := find(c, who.Caller)
-	if err == nil && a != nil {
+	a, here, err := registered.Get(c, who.Caller)
+	if here {
 		out.Name, out.Role, out.Registered = a.Name, a.Role, true
 	}
 	return out, err

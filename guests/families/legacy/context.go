@@ -50,7 +50,7 @@ type found struct {
 // Call gathers it.
 func (in GetContext) Call(c *alcove.Call) (out Context, err error) {
 	out.notice = replacedBySuccessors("memory_get_context")
-	facts, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts})
+	facts, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", []string{c.Namespace}))
 	if err != nil {
 		return out, err
 	}

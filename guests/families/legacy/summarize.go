@@ -37,7 +37,7 @@ const (
 // Call stores it.
 func (in Summarize) Call(c *alcove.Call) (out Summary, err error) {
 	out.notice = replacedBySuccessors("memory_summarize")
-	f, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts})
+	f, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", []string{c.Namespace}))
 	if err != nil {
 		return out, err
 	}

@@ -136,7 +136,7 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 		t.Errorf("memory_get_context = %+v, want 2 facts in about 300 tokens, an entity, a handoff, 2 notifications, and what to call instead", out)
 	}
 	same(t, *calls,
-		made{"memory_search_facts", object{"topic": "API rate limiting", "limit": 20.}},
+		made{"memory_search_facts", object{"topic": "API rate limiting", "limit": 20., "scopeIds": []any{"default"}}},
 		made{"memory_search_entities", object{"query": "API rate limiting", "limit": 10.}},
 		made{"memory_search_themes", object{"query": "API rate limiting", "limit": 20.}},
 		made{"memory_get_handoffs", object{"agentId": "tester", "limit": 5.}},

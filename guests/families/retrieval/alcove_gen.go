@@ -155,7 +155,7 @@ func (x *VectorSearch) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "query", Value: scan.Text(&x.Query)},
 		{Name: "embedding", Value: scan.List(&x.Embedding, scan.CodeNumber32)},
-		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
 }
@@ -173,7 +173,7 @@ func (x *TextSearch) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "query", Value: scan.Text(&x.Query)},
-		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
 		{Name: "filters", Also: []string{"filter"}, Value: scan.Of(&x.Filters, (*Filters).CodeJSON)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
@@ -185,7 +185,7 @@ func (x *SearchFacts) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "topic", Also: []string{"query"}, Value: scan.Text(&x.Topic)},
-		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
 }

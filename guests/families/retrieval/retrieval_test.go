@@ -52,7 +52,8 @@ func TestFactsAreFoundByWordsWithFilters(t *testing.T) {
 		arguments map[string]any
 		want      []string
 	}{
-		{map[string]any{"query": "green tea"}, []string{"default#a", "default#b", "default#c"}},
+		{map[string]any{"query": "green tea"}, []string{"default#a", "default#b", "default#c", "work#d"}},
+		{map[string]any{"query": "green tea", "namespace": "default"}, []string{"default#a", "default#b", "default#c"}},
 		{map[string]any{"query": "green tea", "limit": 1}, []string{"default#a"}},
 		{map[string]any{"query": "green", "scopeIds": []string{"work"}}, []string{"work#d"}},
 		{map[string]any{"query": "green", "scope_ids": "*"}, []string{"default#a", "default#b", "work#d"}},

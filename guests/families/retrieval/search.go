@@ -1,6 +1,8 @@
 package retrieval
 
 import (
+	"strings"
+
 	"github.com/alcove-memory/alcove/guests/lib/fact"
 	"github.com/alcove-memory/alcove/guests/lib/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -19,6 +21,11 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 	if r.Query == "" && len(r.Vector) == 0 {
 		return nil, alcove.Errorf(alcove.InvalidArgument, "the query is empty")
 	}
+	if len(r.Namespaces) == 0 {
+		if r.Namespaces, err = everywhere(c); err != nil {
+			return nil, err
+		}
+	}
 	r.K = min(max(r.K, 1), mostFound)
 	r.Features = cfg.Threshold > 0 && r.Mode != modeLexical
 	found, err := c.MemorySearch(r)
@@ -35,6 +42,40 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 		facts = append(facts, f)
 	}
 	return facts, nil
+}
+
+// projects is what the namespaces of projects begin with.
+const projects = "project/"
+
+// everywhere is the scopes that a search is in which names none: all that the caller may read, but in a project no other project.
+func everywhere(c *alcove.Call) ([]string, error) {
+	if !strings.HasPrefix(c.Namespace, projects) {
+		return []string{"*"}, nil
+	}
+	all, err := c.MemoryNamespaces()
+	list := []string{c.Namespace}
+	for _, namespace := range all.Namespaces {
+		if !strings.HasPrefix(namespace, projects) {
+			list = append(list, namespace)
+		}
+	}
+	return list, err
+}
+
+// within takes the settings of the one scope that is searched, if it is another than the call's.
+func (cfg *Config) within(c *alcove.Call, scopes []string) error {
+	if len(scopes) != 1 || scopes[0] == c.Namespace || strings.HasSuffix(scopes[0], "*") {
+		return nil
+	}
+	found, err := c.ConfigGet(alcove.ConfigGetRequest{Namespace: scopes[0], Keys: []string{"semantic_enabled", "semantic_method", "semantic_threshold"}})
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	for key, value := range found.Config {
+		values[key] = value
+	}
+	return c.ReadArguments(alcove.JSON(values), cfg.CodeSettings)
 }
 
 // mostFound is how many facts a search finds at most.

@@ -15,7 +15,7 @@ import (
 //alcove:camel
 type TextSearch struct {
 	Query    string   `alcove:"required"`
-	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; * for all.
+	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
 	Filters  Filters  `alcove:"opaque,alias=filter"`            // factType, minImportance, tags, dateRange.
 	Limit    int      `alcove:"default=10,max=50,alias=k"`
 }

@@ -10,12 +10,15 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:camel
 type SearchFacts struct {
 	Topic    string   `alcove:"required,alias=query"`
-	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; * for all.
+	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
 	Limit    int      `alcove:"default=20,max=50,alias=k"`
 }
 
 // Call searches.
 func (in SearchFacts) Call(c *alcove.Call, cfg Config) (out Found, err error) {
+	if err = cfg.within(c, in.ScopeIDs); err != nil {
+		return out, err
+	}
 	r := alcove.MemorySearchRequest{Query: in.Topic, Namespaces: in.ScopeIDs, K: in.Limit}
 	if !cfg.semantic() {
 		r.Mode = modeLexical

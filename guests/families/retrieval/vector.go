@@ -12,12 +12,15 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 type VectorSearch struct {
 	Query     string    `alcove:"required"`
 	Embedding []float32 // The query's vector, if it is known.
-	ScopeIDs  []string  `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; * for all.
+	ScopeIDs  []string  `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
 	Limit     int       `alcove:"default=10,max=50,alias=k"`
 }
 
 // Call searches.
 func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
+	if err = cfg.within(c, in.ScopeIDs); err != nil {
+		return out, err
+	}
 	if !cfg.semantic() {
 		return out, alcove.Errorf(alcove.Unavailable, "semantic search is turned off by semantic_enabled or semantic_method: turn it on with memory_configure_semantic, or use memory_text_search").Final()
 	}

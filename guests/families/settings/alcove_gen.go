@@ -156,6 +156,7 @@ func (x *UpdateConfig) CodeJSON(c *scan.Coder) {
 		{Name: "key", Value: scan.Text(&x.Key)},
 		{Name: "value", Value: alcove.Clearable(&x.Value, scan.CodeRaw), Omit: x.Value.IsZero()},
 		{Name: "changes", Value: scan.Map(&x.Changes, scan.CodeRaw)},
+		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
 		{Name: "reason", Value: scan.Text(&x.Reason)},
 		{Name: "expect_version", Also: []string{"if_version"}, Value: alcove.Given(&x.ExpectVersion, scan.CodeUint), Omit: x.ExpectVersion.IsZero()},
 	})
@@ -166,6 +167,7 @@ func (x *Changed) CodeJSON(c *scan.Coder) {
 		{Name: "versions", Value: scan.Map(&x.Versions, scan.CodeUint)},
 		{Name: "previous", Value: scan.Map(&x.Previous, scan.CodeRaw)},
 		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID), Omit: x.ScopeID == ""},
 	})
 }
 
@@ -175,7 +177,7 @@ func (x *ConfigHistory) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "key", Value: scan.Text(&x.Key)},
-		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 		{Name: "cursor", Value: scan.Uint(&x.Cursor)},
 	})
@@ -194,7 +196,7 @@ func (x *RollbackConfig) CodeJSON(c *scan.Coder) {
 		{Name: "key", Value: scan.Text(&x.Key)},
 		{Name: "version", Value: alcove.Given(&x.Version, scan.CodeUint), Omit: x.Version.IsZero()},
 		{Name: "change", Value: scan.Text(&x.Change)},
-		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
 		{Name: "reason", Value: scan.Text(&x.Reason)},
 	})
 }
@@ -250,6 +252,7 @@ func (x *ConfigureSemantic) CodeJSON(c *scan.Coder) {
 		{Name: "enabled", Value: alcove.Given(&x.Enabled, scan.CodeBool), Omit: x.Enabled.IsZero()},
 		{Name: "threshold", Value: alcove.Given(&x.Threshold, scan.CodeNumber), Omit: x.Threshold.IsZero()},
 		{Name: "method", Value: scan.Text(&x.Method)},
+		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
 	})
 }
 
@@ -258,6 +261,7 @@ func (x *Semantic) CodeJSON(c *scan.Coder) {
 		{Name: "enabled", Value: scan.Bool(&x.Enabled)},
 		{Name: "threshold", Value: scan.Number(&x.Threshold)},
 		{Name: "method", Value: scan.Text(&x.Method)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID), Omit: x.ScopeID == ""},
 	})
 }
 

@@ -10,7 +10,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:camel
 type ConfigHistory struct {
 	Key     string `alcove:"required"`
-	ScopeID string
+	ScopeID string `alcove:"alias=namespace"`
 	Limit   int `alcove:"default=20,max=1000,alias=k"`
 	Cursor  uint64
 }

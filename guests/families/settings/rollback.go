@@ -13,7 +13,7 @@ type RollbackConfig struct {
 	Key     string
 	Version alcove.Optional[uint64]
 	Change  string // Instead of both: undoes all that it set.
-	ScopeID string
+	ScopeID string `alcove:"alias=namespace"`
 	Reason  string
 }
 

@@ -2,8 +2,8 @@ package settings
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// ConfigureSemantic turns semantic search on, off, or stricter, for everything. Without arguments it changes nothing and tells how it is.
-// The methods are embedding, by the embedder that the operator configured, and lexical, for which hash and tfidf are other names. threshold
+// ConfigureSemantic turns semantic search on, off, or stricter: for everything, or with scopeId in that scope alone. Without other arguments it
+// changes nothing and tells how it is. The methods are embedding, by the embedder that the operator configured, and lexical, for which hash and tfidf are other names. threshold
 // is the least likeness of what is found by meaning.
 //
 //alcove:description Turn semantic search on, off, or stricter.
@@ -14,6 +14,7 @@ type ConfigureSemantic struct {
 	Enabled   alcove.Optional[bool]
 	Threshold alcove.Optional[float64] // 0 to 1.
 	Method    string                   // embedding or lexical.
+	ScopeID   string                   `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
 }
 
 // Semantic is how semantic search is configured.
@@ -21,11 +22,17 @@ type Semantic struct {
 	Enabled   bool
 	Threshold float64
 	Method    string
+	ScopeID   string `json:"scopeId,omitzero"` // The scope that it holds for; absent: everything.
 }
 
 // Call changes what is given.
 func (in ConfigureSemantic) Call(c *alcove.Call, cfg Config) (Semantic, error) {
-	out := Semantic{in.Enabled.Or(cfg.Enabled), in.Threshold.Or(cfg.Threshold), cfg.Method}
+	if in.ScopeID != "" {
+		if err := cfg.within(c, in.ScopeID); err != nil {
+			return Semantic{}, err
+		}
+	}
+	out := Semantic{in.Enabled.Or(cfg.Enabled), in.Threshold.Or(cfg.Threshold), cfg.Method, in.ScopeID}
 	values := map[string]alcove.Raw{}
 	if !in.Enabled.IsZero() {
 		values["semantic_enabled"] = alcove.JSON(out.Enabled)
@@ -46,6 +53,20 @@ func (in ConfigureSemantic) Call(c *alcove.Call, cfg Config) (Semantic, error) {
 	if len(values) == 0 {
 		return out, nil
 	}
-	_, err := put(c, alcove.ConfigPutRequest{Changes: changesOf(values, nil)})
+	scope, name := scopeOf(in.ScopeID)
+	_, err := put(c, alcove.ConfigPutRequest{Scope: scope, Name: name, Changes: changesOf(values, nil)})
 	return out, err
+}
+
+// within takes the settings as they apply in a scope.
+func (cfg *Config) within(c *alcove.Call, scope string) error {
+	found, err := c.ConfigGet(alcove.ConfigGetRequest{Namespace: scope, Keys: []string{"semantic_enabled", "semantic_method", "semantic_threshold"}})
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	for key, value := range found.Config {
+		values[key] = value
+	}
+	return c.ReadArguments(alcove.JSON(values), cfg.CodeSettings)
 }

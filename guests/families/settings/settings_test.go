@@ -204,12 +204,12 @@ func TestSemanticSearchIsConfigured(t *testing.T) {
 	s := space(t)
 	var out Semantic
 	must.Do(t, s.Tool("memory_get_semantic_config", map[string]any{}, &out))
-	if out != (Semantic{true, 0, "embedding"}) {
+	if out != (Semantic{Enabled: true, Method: "embedding"}) {
 		t.Errorf("at first %+v", out)
 	}
 	must.Do(t, s.Tool("memory_configure_semantic", map[string]any{"enabled": false, "threshold": .6, "method": "tfidf"}, &out))
 	must.Do(t, s.Tool("memory_configure_semantic", map[string]any{}, &out))
-	if out != (Semantic{false, .6, "lexical"}) {
+	if out != (Semantic{Threshold: .6, Method: "lexical"}) {
 		t.Errorf("then %+v", out)
 	}
 	refused(t, s, "memory_configure_semantic", alcove.InvalidArgument, map[string]any{"method": "magic"})

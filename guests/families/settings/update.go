@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// UpdateConfig changes one or several settings together, for everything: all, or with any fault none. null goes back to the default.
-// expect_version is the version that the setting must have; 0: it was never set.
+// UpdateConfig changes one or several settings together: all, or with any fault none. They are changed for everything, or with scopeId for
+// that scope alone. null goes back to the default. expect_version is the version that the setting must have; 0: it was never set.
 //
 //alcove:description Change one or several settings together.
 //alcove:tool idempotent
@@ -15,6 +15,7 @@ type UpdateConfig struct {
 	Key           string
 	Value         alcove.Optional[alcove.Raw] `alcove:"clear"`
 	Changes       map[string]alcove.Raw       // Values by their keys.
+	ScopeID       string                `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
 	Reason        string
 	ExpectVersion alcove.Optional[uint64] `alcove:"alias=if_version"` // With a key.
 }
@@ -23,7 +24,8 @@ type UpdateConfig struct {
 type Changed struct {
 	Versions map[string]uint64
 	Previous map[string]alcove.Raw // null: it was not set.
-	Change   string                `json:",omitzero"` // To roll all of it back.
+	Change   string                `json:",omitzero"`        // To roll all of it back.
+	ScopeID  string                `json:"scopeId,omitzero"` // The scope that it was changed for; absent: everything.
 }
 
 // Call changes them.
@@ -32,7 +34,8 @@ func (in UpdateConfig) Call(c *alcove.Call) (Changed, error) {
 	if err != nil {
 		return Changed{}, err
 	}
-	return put(c, alcove.ConfigPutRequest{Changes: changes, Reason: in.Reason})
+	scope, name := scopeOf(in.ScopeID)
+	return put(c, alcove.ConfigPutRequest{Scope: scope, Name: name, Changes: changes, Reason: in.Reason})
 }
 
 func (in UpdateConfig) changes() (list []alcove.SettingChange, err error) {
@@ -75,7 +78,7 @@ func put(c *alcove.Call, r alcove.ConfigPutRequest) (out Changed, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Changed{Versions: map[string]uint64{}, Previous: map[string]alcove.Raw{}}
+	out = Changed{Versions: map[string]uint64{}, Previous: map[string]alcove.Raw{}, ScopeID: r.Name}
 	for _, change := range done.Changed {
 		out.Versions[change.Key], out.Previous[change.Key] = change.Version, or(change.Before)
 		if change.Change != "" {

@@ -72,10 +72,19 @@ func Parse(n *Names, raw json.RawMessage) (*Arguments, error) {
 // fill sets missing arguments.
 func (a *Arguments) fill(preset map[string]json.RawMessage) {
 	for name, value := range preset {
-		if given, ok := a.members[name]; !ok || absent(given) {
-			a.members[name] = value
-		}
+		a.Default(name, value)
 	}
+}
+
+// Default sets an argument that is missing.
+func (a *Arguments) Default(name string, value json.RawMessage) {
+	if given, ok := a.members[name]; ok && !absent(given) {
+		return
+	}
+	if a.members == nil {
+		a.members = map[string]json.RawMessage{}
+	}
+	a.members[name] = value
 }
 
 // Separate moves some parameters into Arguments of their own.
