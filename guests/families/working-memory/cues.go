@@ -8,10 +8,11 @@ import (
 
 // cues are what a text has in common with the talk before it, and what tells that it begins something else.
 type cues struct {
-	near   float64 // how much nearer its meaning is to the texts before than to others; 0 without an embedder
+	near   float64 // how near its meaning is to the texts before; as for most texts without an embedder
 	shared float64 // share of its words that were said before, from 0 to 1
 
 	refers    bool // it takes up what was said: it, they, such, then
+	counts    bool // it begins with some of what was said: two, half, most
 	hedges    bool // it weighs what was said: perhaps, should, usually
 	announces bool // it says that something else follows
 	turns     bool // it begins with a word that often precedes something else
@@ -24,6 +25,8 @@ const (
 	references = ` it its it's they them their theirs this that these those such one ones he she him his her both neither either same
 		then so too also instead otherwise still else once exactly only even more less better worse faster slower nearer because
 		everyone everything somebody half most none er sie es ihr ihm diese dieser dieses dann auch `
+	parts = ` two three four five six seven eight nine ten twelve several few many half most some all none every another second third first
+		only even nobody everybody everyone nothing no yes zwei drei vier alle keiner beide viele einige `
 	hedging  = ` perhaps maybe probably likely usually would should could might ought apparently supposedly presumably vielleicht wohl `
 	changing = ` next topic | new topic | new subject | different question | different topic | different subject | something different |
 		something else | other things | another note | other topic | another topic | another subject | another matter | unrelated |
@@ -35,19 +38,22 @@ const (
 	german  = ` der die das und ist nicht mit ein eine wir haben sie zu den im bei auf sind es noch `
 )
 
-// The weights of cues for another topic: of a logistic model that was fitted to the labelled transitions of host/bench/judge, and rounded.
-// Nothing in common and nothing taken up are two cues, and enough.
+// The weights of cues for another topic: of a logistic model that was fitted to labelled transitions, and rounded. The words of a text that
+// were said before weigh what they do beside its meaning. Nothing in common and nothing taken up are two cues, and enough.
 const (
-	ofNothing   = .3
-	ofNear      = -4.2
-	ofShared    = -3
-	ofRefers    = -2.2
-	ofHedges    = -.6
-	ofAnnounces = 2.9
+	ofNothing   = .8
+	ofNear      = -4.6
+	ofShared    = -2
+	ofRefers    = -2.3
+	ofCounts    = -.7
+	ofHedges    = -1.1
+	ofAnnounces = 2.5
 	ofTurns     = .5
-	ofAsks      = 1.7
-	ofClosed    = 1.8
-	ofForeign   = 1
+	ofAsks      = 1.6
+	ofClosed    = 1.2
+	ofForeign   = .6
+
+	usualNear = .1 // of a text whose meaning is unknown
 
 	evens = .3 // the similarity for which the cues are even: the default of boundary_similarity
 	scale = .1 // what a weight of 1 takes off it
@@ -60,7 +66,7 @@ func (c *cues) similarity() float64 {
 		is     bool
 		weight float64
 	}{
-		{c.refers, ofRefers}, {c.hedges, ofHedges}, {c.announces, ofAnnounces}, {c.turns, ofTurns}, {c.asks, ofAsks}, {c.closed, ofClosed},
+		{c.refers, ofRefers}, {c.counts, ofCounts}, {c.hedges, ofHedges}, {c.announces, ofAnnounces}, {c.turns, ofTurns}, {c.asks, ofAsks}, {c.closed, ofClosed},
 		{c.foreign, ofForeign},
 	} {
 		if cue.is {
@@ -75,7 +81,7 @@ func cuesOf(before []string, next string) cues {
 	spoken := said(next)
 	opening := strings.Join(firstOf(strings.Fields(spoken), 4), " ")
 	c := cues{
-		shared: sharedWords(before, next), refers: among(references, spoken), hedges: among(hedging, spoken),
+		near: usualNear, shared: sharedWords(before, next), refers: among(references, spoken), counts: among(parts, strings.Join(firstOf(strings.Fields(spoken), 1), "")), hedges: among(hedging, spoken),
 		announces: phrased(changing, spoken), turns: begins(turning, opening), asks: strings.Contains(next, "?"),
 	}
 	if len(before) > 0 {

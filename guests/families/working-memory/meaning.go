@@ -8,32 +8,41 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// unrelated are texts that no talk is about. How near a text is to them is how near any two texts are, which differs by model.
+// unrelated are texts about different things. How near they are to one another is how near any two texts are, which differs by model.
 func unrelated() []string {
 	return []string{"The train leaves at noon.", "The soup needs more salt.", "The server answers slowly.", "They painted the wall green."}
 }
 
-// nearness is how much nearer the meaning of a text is to the texts before than to unrelated ones; 0 without an embedder.
+// nearness is how near the meaning of a text is to the texts before, on a scale on which unrelated texts have 0; usualNear without an embedder.
 func nearness(c *alcove.Call, before []string, next string) (float64, error) {
 	texts := append([]string{next, strings.Join(before, " ")}, before...)
 	out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: append(texts, unrelated()...), Purpose: "document"})
 	switch code := alcove.CodeOf(err); {
 	case code == alcove.Unavailable || code == alcove.Denied:
-		return 0, nil
+		return usualNear, nil
 	case err != nil:
 		return 0, err
 	case len(out.Vectors) != len(texts)+len(unrelated()):
-		return 0, nil
+		return usualNear, nil
 	}
 	asked, whole, each, others := out.Vectors[0], out.Vectors[1], out.Vectors[2:len(texts)], out.Vectors[len(texts):]
-	nearest, usual := 0., 0.
+	nearest := 0.
 	for _, v := range each {
 		nearest = max(nearest, cosine(asked, v))
 	}
-	for _, v := range others {
-		usual += cosine(asked, v) / float64(len(others))
+	usual := max(0, likeness(others))
+	return ((nearest+cosine(asked, whole))/2 - usual) / (1 - usual), nil
+}
+
+// likeness is the mean cosine of the pairs of vectors; less than 1.
+func likeness(vectors [][]float32) float64 {
+	sum, of := 0., 0.
+	for i, v := range vectors {
+		for _, w := range vectors[:i] {
+			sum, of = sum+cosine(v, w), of+1
+		}
 	}
-	return (nearest+cosine(asked, whole))/2 - usual, nil
+	return min(sum/of, .99)
 }
 
 // cosine is the likeness of two vectors; 0 unless both have a direction.
