@@ -1,8 +1,8 @@
 // Package capture keeps the turns of conversations that clients' transcripts record.
 //
 // A transcript is what a client writes of a session: Claude Code, Codex and Gemini CLI a file of JSON lines, older Gemini CLI one JSON
-// document, opencode a tree of small ones. A Source says where a client's transcripts are and decodes them into turns; a Reader reads on
-// from a Cursor; a Collector takes the new turns of all transcripts to a Sink.
+// document, opencode a database, and before that a tree of small documents. A Source says where a client's transcripts are and decodes
+// them into turns; a Reader reads on from a Cursor; a Collector takes the new turns of all transcripts to a Sink.
 //
 // What is kept are the words of user and agent, and a line for each call of a tool: its name, its file or command, and whether it failed.
 // Outputs of tools, reasoning, what a client or hook added to a prompt, summaries of compactions, and the talk of subagents are not.
@@ -15,9 +15,10 @@
 // # Formats
 //
 // None of the formats is promised by its maker; unknown lines and fields are ignored. Certain, from published source code: Codex's
-// envelope (timestamp, type, payload) and its items, Gemini CLI's records, with $set and $rewindTo, and opencode's messages and parts.
+// envelope (timestamp, type, payload) and its items, Gemini CLI's records, with $set and $rewindTo, and opencode's messages and parts, in
+// documents and, since version 1.2, in the tables session, message and part of a database.
 // Known from public descriptions and samples alone: Claude Code's lines, Codex's lines before the envelope, the outcome in Codex's outputs
-// of commands. opencode's database, in use since version 1.2, is not read; files of "opencode export" are.
+// of commands.
 package capture
 
 import (

@@ -28,6 +28,7 @@ type Cursor struct {
 	Head   string `json:"head,omitempty"`   // the hash of the transcript's first bytes
 	Tail   string `json:"tail,omitempty"`   // the hash of those before Given
 	Sum    string `json:"sum,omitempty"`    // of a transcript that is read as a whole
+	Since  int64  `json:"since,omitempty"`  // of a database: the newest change that was given, in milliseconds since 1970
 }
 
 const edge = 4 << 10 // bytes that are hashed at either end

@@ -9,28 +9,42 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/capture/sqlite"
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // openCodeSource is that of opencode: below ~/.local/share/opencode/storage a document for each session (session/PROJECT/SESSION.json),
-// message (message/SESSION/MESSAGE.json) and part of one (part/MESSAGE/PART.json), or the files of "opencode export".
+// message (message/SESSION/MESSAGE.json) and part of one (part/MESSAGE/PART.json); since version 1.2 one database for all, opencode.db, or
+// opencode-CHANNEL.db; or the files of "opencode export".
 func openCodeSource() Source {
 	return Source{
 		Client: OpenCode,
-		named:  []string{"storage/session/*/*.json", "session/*/*.json"},
+		named:  []string{"storage/session/*/*.json", "session/*/*.json", "opencode.db", "opencode-*.db"},
 		loose:  []string{"*.json"},
-		knows: func(_ string, start []byte) bool {
+		knows: func(name string, start []byte) bool {
+			if isOpenDatabase(name) {
+				return strings.HasPrefix(string(start), sqlite.Magic)
+			}
 			return begins(start, '{') &&
 				(has(start, "projectID", "title") || has(start, "info", "directory") && strings.Contains(string(start), `"ses_`))
 		},
 		parts: openParts,
+		tables: func(path string) tables {
+			if isOpenDatabase(path) {
+				return openTables
+			}
+			return nil
+		},
 		whole: readOpenCode,
 	}
 }
 
-// openParts are the documents of a session's messages and parts.
+// openParts are the documents of a session's messages and parts, or the log of a database.
 func openParts(file string) (list []string) {
+	if isOpenDatabase(file) {
+		return []string{sqlite.Log(file)}
+	}
 	storage := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 	messages, _ := os.ReadDir(filepath.Join(storage, "message", stem(file))) // none of an export
 	for _, m := range messages {

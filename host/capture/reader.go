@@ -28,6 +28,11 @@ type Reader struct {
 // left for the next time, unless it is whole. A transcript that no longer begins with what was read is read from its beginning. A call
 // that had no outcome at the end is given again once it has.
 func (r *Reader) Read(ctx context.Context, path string, from Cursor, each func([]Turn, Cursor) error) error {
+	if r.Source.tables != nil {
+		if read := r.Source.tables(path); read != nil {
+			return read(ctx, r, path, from, each)
+		}
+	}
 	if r.Source.lines == nil {
 		return r.document(ctx, path, from, each)
 	}

@@ -30,9 +30,14 @@ type Source struct {
 	parts func(path string) []string
 	// lines is a decoder of transcripts that grow by lines; nil: each is decoded as a whole.
 	lines func() decoder
+	// tables returns what reads a transcript that is a database; nil, or it returns nil: none is, or this one is not.
+	tables func(path string) tables
 	// whole reads a transcript.
 	whole func(path string) (document, error)
 }
+
+// tables gives the turns of a database that were written or changed since a cursor, in chunks, each with the cursor after it.
+type tables func(ctx context.Context, r *Reader, path string, from Cursor, each func([]Turn, Cursor) error) error
 
 // document is a transcript that is decoded as a whole.
 type document struct {
