@@ -132,10 +132,11 @@ type MemoryFilter struct {
 
 // MemoryHit is a memory that a search found.
 type MemoryHit struct {
-	Memory   Memory             `json:"memory"`             // the memory
-	Score    float64            `json:"score"`              // its score, higher is better
-	Snippet  string             `json:"snippet"`            // the part of its text that matches
-	Features map[string]float32 `json:"features,omitempty"` // the columns of the rank hook, where they were asked for; those that are missing are absent
+	Memory       Memory             `json:"memory"`                  // the memory
+	Score        float64            `json:"score"`                   // its score, higher is better
+	Snippet      string             `json:"snippet"`                 // the part of its text that matches
+	SupersededBy string             `json:"superseded_by,omitempty"` // the key of the active memory of its namespace that replaces it; absent: none does
+	Features     map[string]float32 `json:"features,omitempty"`      // the columns of the rank hook, where they were asked for; those that are missing are absent
 }
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.

@@ -77,7 +77,7 @@ func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key
 }
 
 func (s *Space) hit(h search.Hit, e store.Entry, q Search) (hit Hit, err error) {
-	hit = Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), question: q.question, snippet: snippetLength, event: e.Collection == events}
+	hit = Hit{Score: h.Score, SupersededBy: h.SupersededBy, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), question: q.question, snippet: snippetLength, event: e.Collection == events}
 	if hit.event {
 		event, err := s.event(e)
 		if err != nil {

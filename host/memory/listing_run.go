@@ -247,7 +247,7 @@ func (q *listing) columns(r *record.Record, e store.Entry, created time.Time) se
 		c.Importance = *r.Importance
 	}
 	if len(q.filter.Fields) > 0 {
-		c.Fields = r.SearchFields()
+		c.Fields = r.SearchFields(e.Namespace)
 	}
 	return c
 }

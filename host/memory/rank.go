@@ -10,17 +10,20 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// rank queries the index, has the hooks order the best hits, and prefers those of a namespace. The same hits are ordered whatever part of
-// them is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
+// rank queries the index, has the hooks order the best hits, prefers those of a namespace, and has those that are superseded follow their
+// successors. The same hits are ordered whatever part of them is requested, so pages are consistent. If ranking fails, a note says so, and the
+// index's order stays.
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
 	depth := 0
 	if s.currentHooks() != nil && !q.Events && !q.Unranked {
 		depth = s.currentHooks().Depth()
 	}
-	most := max(depth, q.preferredDepth())
+	most := max(depth, q.preferredDepth(), s.supersededDepth(q))
 	asked := q.indexQuery()
 	if most == 0 || q.Offset >= most {
-		return s.ask(ctx, v, q, asked)
+		result, said, err := s.ask(ctx, v, q, asked)
+		s.index.MarkSuperseded(v.searched(q), result.Hits)
+		return result, said, err
 	}
 	asked.Offset, asked.K = 0, max(q.Offset+q.K, most)
 	result, said, err := s.ask(ctx, v, q, asked)
@@ -31,6 +34,8 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 		said = s.orderBest(ctx, v, q, result.Hits[:min(depth, len(result.Hits))], said)
 	}
 	prefer(result.Hits[:min(most, len(result.Hits))], q.Preferred)
+	s.index.MarkSuperseded(v.searched(q), result.Hits)
+	demote(result.Hits[:min(most, len(result.Hits))])
 	from := min(q.Offset, len(result.Hits))
 	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]
 	return result, said, ctx.Err()

@@ -44,6 +44,10 @@ type Index interface {
 	Namespaces(ctx context.Context, v search.View) (map[string]int, error)
 	// Frequencies counts the active documents, and those with each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
+	// Supersedes reports whether a document may replace another.
+	Supersedes() bool
+	// MarkSuperseded says of hits which document replaces them.
+	MarkSuperseded(v search.View, hits []search.Hit)
 	// Analyser returns the analyser of a collection's texts.
 	Analyser(collection string) *search.Analyser
 }

@@ -177,7 +177,9 @@ type Hit struct {
 	Score   float64
 	Branch  string // the branch it was written on
 	Similar int    // near-duplicates left out, of the hits examined
-	Why     *search.Explanation
+	// SupersededBy is the key of the active memory of the namespace that replaces it; empty: none does.
+	SupersededBy string
+	Why          *search.Explanation
 	// Features are those that Hooks can rank by, except the type and missing ones, if requested.
 	Features map[string]float32
 	// SemanticWeight is the share of vectors in the score, from 0 to 1, if the search requested an explanation.

@@ -14,7 +14,7 @@ import (
 // The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
-const payloadFormat = 2
+const payloadFormat = 3
 
 // Flags of a stored document.
 const (

@@ -200,8 +200,8 @@ func TestAPayloadOfAnotherFormatIsNamed(t *testing.T) {
 	x := New(Options{Tail: 1})
 	x.Apply(Doc{Branch: 1, Version: 1, Key: "k", Text: []string{"tea"}, State: Active})
 	tend(t, x)
-	if _, err := readPayload(append([]byte{payloadFormat - 1}, x.branches[1].parts[0].sealed.Payload()[1:]...), 1); err == nil || !strings.Contains(err.Error(), "format 1") {
-		t.Errorf("readPayload = %v, want an error that names format 1", err)
+	if _, err := readPayload(append([]byte{payloadFormat - 1}, x.branches[1].parts[0].sealed.Payload()[1:]...), 1); err == nil || !strings.Contains(err.Error(), fmt.Sprint("format ", payloadFormat-1)) {
+		t.Errorf("readPayload = %v, want an error that names format %d", err, payloadFormat-1)
 	}
 }
 

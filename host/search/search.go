@@ -128,6 +128,8 @@ type Hit struct {
 	Importance float64      // NaN: not given
 	Length     int          // terms that are not stop words
 	Why        *Explanation // nil unless Query.Explain
+
+	SupersededBy string // the key of the document that replaces it, set by MarkSuperseded; empty: none does
 }
 
 // Explanation breaks a score down: the sum of the terms' scores, or for a conversation's turn the sum of its features.

@@ -130,6 +130,8 @@ type table struct {
 	extras     []extra
 	freeExtras []uint32
 
+	superseding map[Digest][]uint32 // rows by the keys that they replace
+
 	newest map[headKey]uint32 // the row of a document's newest version on a branch, but for its first
 	linked uint32             // the last linked row, or none
 
@@ -145,7 +147,8 @@ type headKey struct {
 func newTable() *table {
 	return &table{
 		seed: maphash.MakeSeed(), spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
-		linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{},
+		linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{},
+		newest: map[headKey]uint32{}, superseding: map[Digest][]uint32{},
 	}
 }
 
@@ -169,6 +172,7 @@ func (t *table) add(r row) uint32 {
 	*t.row(number) = r
 	t.nameAt(r.name).rows++
 	t.addTurn(number)
+	t.eachSuperseded(number, func(key Digest) { t.superseding[key] = append(t.superseding[key], number) })
 	return number
 }
 
@@ -199,6 +203,7 @@ func (t *table) remove(number uint32) {
 func (t *table) strip(number uint32) {
 	r := t.row(number)
 	t.threads.remove(number)
+	t.eachSuperseded(number, func(key Digest) { t.forgetSuperseding(key, number) })
 	if r.extra != none {
 		t.extras[r.extra] = extra{}
 		t.freeExtras = append(t.freeExtras, r.extra)

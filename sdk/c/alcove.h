@@ -300,7 +300,7 @@ struct alcove_field_test { alcove_text field; const alcove_value *equals; bool *
 // Conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
 struct alcove_memory_filter { ALCOVE_LIST(alcove_text) types; ALCOVE_LIST(alcove_text) states; ALCOVE_LIST(alcove_text) writers; ALCOVE_LIST(alcove_text) tags; ALCOVE_LIST(alcove_text) any_tags; ALCOVE_LIST(alcove_text) no_tags; double *min_importance; double *max_importance; int64_t *min_accesses; int64_t *max_accesses; double *min_health; double *max_health; alcove_text accessed_since; alcove_text accessed_until; alcove_text created_since; alcove_text created_until; alcove_text updated_since; alcove_text updated_until; alcove_text expired; ALCOVE_LIST(alcove_field_test) fields; };
 // A memory that a search found.
-struct alcove_memory_hit { alcove_memory memory; double score; alcove_text snippet; ALCOVE_MAP(float) features; };
+struct alcove_memory_hit { alcove_memory memory; double score; alcove_text snippet; alcove_text superseded_by; ALCOVE_MAP(float) features; };
 // A record of one of the family's own collections. One that is staged has version 0.
 struct alcove_record { alcove_text namespace; alcove_text key; const alcove_value *value; uint64_t version; alcove_text timestamp; alcove_text expires_at; bool deleted; };
 // A collection of records, as its family's manifest declares it.

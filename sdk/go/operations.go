@@ -314,10 +314,11 @@ func (x *MemoryFilter) CodeJSON(c *scan.Coder) {
 
 // MemoryHit is a memory that a search found.
 type MemoryHit struct {
-	Memory   Memory             `json:"memory"`            // the memory
-	Score    float64            `json:"score"`             // its score, higher is better
-	Snippet  string             `json:"snippet"`           // the part of its text that matches
-	Features map[string]float32 `json:"features,omitzero"` // the columns of the rank hook, where they were asked for; those that are missing are absent
+	Memory       Memory             `json:"memory"`                 // the memory
+	Score        float64            `json:"score"`                  // its score, higher is better
+	Snippet      string             `json:"snippet"`                // the part of its text that matches
+	SupersededBy string             `json:"superseded_by,omitzero"` // the key of the active memory of its namespace that replaces it; absent: none does
+	Features     map[string]float32 `json:"features,omitzero"`      // the columns of the rank hook, where they were asked for; those that are missing are absent
 }
 
 func (x *MemoryHit) CodeJSON(c *scan.Coder) {
@@ -325,6 +326,7 @@ func (x *MemoryHit) CodeJSON(c *scan.Coder) {
 		{Name: "memory", Value: scan.Of(&x.Memory, (*Memory).CodeJSON)},
 		{Name: "score", Value: scan.Number(&x.Score)},
 		{Name: "snippet", Value: scan.Text(&x.Snippet)},
+		{Name: "superseded_by", Value: scan.Text(&x.SupersededBy), Omit: x.SupersededBy == ""},
 		{Name: "features", Value: scan.Map(&x.Features, scan.CodeNumber32), Omit: x.Features == nil},
 	})
 }

@@ -321,6 +321,7 @@ func codeFactFact(x *fact.Fact, c *scan.Coder) {
 		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
 		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
 		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+		{Name: "supersededBy", Value: scan.Of(&x.SupersededBy, (*alcove.ID).CodeJSON), Omit: x.SupersededBy.IsZero()},
 	})
 }
 

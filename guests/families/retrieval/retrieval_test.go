@@ -345,3 +345,18 @@ func TestARecallOfTheCoreIsRated(t *testing.T) {
 		t.Errorf("twice: %+v", out)
 	}
 }
+
+func TestASupersededFactComesBehindItsSuccessorAndSaysWhichThatIs(t *testing.T) {
+	s := space(t)
+	s.Put(alcove.Memory{Key: "limit20", Value: alcove.JSON("Limit: 20 connections, limit limit")},
+		alcove.Memory{Key: "limit40", Value: alcove.JSON("Since May the limit of connections is 40"), Supersedes: []string{"limit20"}})
+	for tool, arguments := range map[string]map[string]any{
+		"memory_search_facts": {"topic": "limit connections"}, "memory_text_search": {"query": "limit connections"},
+	} {
+		var out Found
+		must.Do(t, s.Tool(tool, arguments, &out))
+		if len(out.Facts) != 2 || out.Facts[0].FactID.Key != "limit40" || !out.Facts[0].SupersededBy.IsZero() || out.Facts[1].SupersededBy.String() != "default#limit40" {
+			t.Errorf("%s = %+v, want limit40, and limit20 superseded by it", tool, out.Facts)
+		}
+	}
+}

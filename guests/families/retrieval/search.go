@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/fact"
-	"github.com/alcove-memory/alcove/guests/lib/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -16,7 +15,7 @@ type Found struct {
 	SearchType string `json:",omitzero"` // vector or text.
 }
 
-// find searches, and leaves out what is only distantly alike.
+// find searches, the successors of superseded facts before these, and leaves out what is only distantly alike.
 func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fact.Fact, err error) {
 	if r.Query == "" && len(r.Vector) == 0 {
 		return nil, alcove.Errorf(alcove.InvalidArgument, "the query is empty")
@@ -37,9 +36,7 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 		if r.Features && distant(h, cfg.Threshold) {
 			continue
 		}
-		f := fact.Of(&h.Memory)
-		f.Score = score.Rounded(h.Score)
-		facts = append(facts, f)
+		facts = append(facts, fact.Found(h))
 	}
 	return facts, nil
 }

@@ -36,6 +36,8 @@ type Fact struct {
 	CreatedBy  string    `json:"createdBy,omitzero"`
 	Summary    string    `json:"summary,omitzero"`
 	Pinned     bool      `json:"pinned,omitzero"`
+
+	SupersededBy alcove.ID `json:"supersededBy,omitzero"` // of a search: the fact that replaces it
 }
 
 // Of is a memory as a fact. Its importance counts use and feedback if the memory came with its counters.
@@ -43,6 +45,16 @@ func Of(m *alcove.Memory) Fact {
 	f := Fact{FactID: m.ID(), Content: m.Text(), FactType: m.Type, Importance: score.Rounded(Importance(m)), Tags: m.Tags, Timestamp: m.Timestamp, CreatedBy: m.Agent}
 	f.Summary, _ = m.Metadata[Summary].Text()
 	f.Pinned = Flag(m.Metadata[Pinned])
+	return f
+}
+
+// Found is a hit of a search as a fact.
+func Found(h *alcove.MemoryHit) Fact {
+	f := Of(&h.Memory)
+	f.Score = score.Rounded(h.Score)
+	if h.SupersededBy != "" {
+		f.SupersededBy = alcove.ID{Namespace: h.Memory.Namespace, Key: h.SupersededBy}
+	}
 	return f
 }
 

@@ -285,7 +285,7 @@ func memorySearch(call *Call, ctx context.Context, r abi.MemorySearchRequest) (o
 	out = abi.MemorySearchResponse{Hits: make([]abi.MemoryHit, len(found.Hits)), Total: found.Total}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		out.Hits[i] = abi.MemoryHit{Memory: *memoryOf(&h.Memory), Score: h.Score, Snippet: h.Snippet(), Features: h.Features}
+		out.Hits[i] = abi.MemoryHit{Memory: *memoryOf(&h.Memory), Score: h.Score, Snippet: h.Snippet(), SupersededBy: h.SupersededBy, Features: h.Features}
 	}
 	return out, nil
 }

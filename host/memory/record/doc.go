@@ -83,7 +83,7 @@ func describeMemory(d *search.Doc, e store.Entry, r *Record) error {
 		return nil
 	}
 	d.Text, d.Tags, d.Type, d.State, d.Expires, d.Importance = jsontext.Strings(r.Value), r.Tags, r.Type, r.CurrentState(), r.ExpiresAt(), r.Importance
-	d.Agent, d.Fields, d.Created = r.Agent, r.SearchFields(), r.CreatedAt(e)
+	d.Agent, d.Fields, d.Created = r.Agent, r.SearchFields(e.Namespace), r.CreatedAt(e)
 	d.Turn = Turn(r.Metadata)
 	d.Vector, d.VectorOf = DecodeVector(r.Vector), r.VectorOf
 	return nil

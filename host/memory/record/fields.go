@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/search"
 )
@@ -20,17 +21,22 @@ const (
 	ValueFields    = "value."
 )
 
-// SearchFields are those of a record that filters can test: links, supersedes, those of the metadata, and those of a value that is an
-// object, in the order of their names. A field that is null is not there.
-func (r *Record) SearchFields() []search.Field {
+// SearchFields are those of a record of a namespace that filters can test: links, those of the metadata, those of a value that is an object,
+// in the order of their names, and supersedes, one of each memory of the namespace that it replaces. A field that is null is not there.
+func (r *Record) SearchFields(namespace string) []search.Field {
 	var list []search.Field
 	if len(r.Links) > 0 {
 		list = append(list, search.Field{Name: search.FieldLinks})
 	}
-	if len(r.Supersedes) > 0 {
-		list = append(list, search.Field{Name: search.FieldSupersedes})
+	list = r.appendValueFields(appendFields(list, MetadataFields, r.Metadata))
+	for _, key := range r.Supersedes {
+		own := strings.TrimPrefix(key, namespace+"#")
+		list = append(list, search.Field{Name: search.FieldSupersedes, Value: search.DigestOf([]byte(own))})
 	}
-	list = appendFields(list, MetadataFields, r.Metadata)
+	return list
+}
+
+func (r *Record) appendValueFields(list []search.Field) []search.Field {
 	if !bytes.HasPrefix(bytes.TrimSpace(r.Value), []byte("{")) {
 		return list
 	}

@@ -195,6 +195,7 @@ type hit struct {
 	Score     *float64        `json:"score,omitempty"`   // nil: in a list
 	Snippet   *string         `json:"snippet,omitempty"` // nil: the value says it
 	Similar   int             `json:"similar,omitempty"`
+	Replaced  string          `json:"superseded_by,omitempty"`
 	Version   uint64          `json:"version,omitempty"`
 	Timestamp string          `json:"timestamp,omitempty"`
 	dates
@@ -207,7 +208,7 @@ type hit struct {
 
 func hitOf(h *memory.Hit, event bool, f form) *hit {
 	r := &hit{
-		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Similar: h.Similar,
+		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Similar: h.Similar, Replaced: h.SupersededBy,
 		particulars: particularsOf(h.Memory), Why: whyOf(h), snippet: h.Snippet,
 	}
 	if slices.Contains(f.fields, "branch") {
@@ -253,6 +254,7 @@ func (h *hit) appendTo(to []byte) ([]byte, error) {
 	o.NumberAt("score", h.Score)
 	o.TextAt("snippet", h.Snippet)
 	o.Whole("similar", uint64(h.Similar))
+	o.Text("superseded_by", h.Replaced)
 	o.Whole("version", h.Version)
 	o.Text("timestamp", h.Timestamp)
 	o.Text("updated", h.Updated)

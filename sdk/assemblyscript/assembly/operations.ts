@@ -346,12 +346,14 @@ export class MemoryHit {
   memory: Memory = new Memory();
   score: f64 = 0;
   snippet: string = "";
+  superseded_by: string = "";
   features: Map<string, f32> = new Map();
   static of(j: Json): MemoryHit {
     const x = new MemoryHit();
     x.memory = Memory.of(j.get("memory"));
     x.score = j.get("score").f64();
     x.snippet = j.get("snippet").string();
+    x.superseded_by = j.get("superseded_by").string();
     x.features = readMap<f32>(j.get("features"), (v) => <f32>v.f64());
     return x;
   }

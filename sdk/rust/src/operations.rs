@@ -87,7 +87,7 @@ object! {
     /// Conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
     pub struct MemoryFilter { ; types: Vec<String>, states: Vec<String>, writers: Vec<String>, tags: Vec<String>, any_tags: Vec<String>, no_tags: Vec<String>, min_importance: Option<f64>, max_importance: Option<f64>, min_accesses: Option<i64>, max_accesses: Option<i64>, min_health: Option<f64>, max_health: Option<f64>, accessed_since: String, accessed_until: String, created_since: String, created_until: String, updated_since: String, updated_until: String, expired: String, fields: Vec<FieldTest> }
     /// A memory that a search found.
-    pub struct MemoryHit { memory: Memory, score: f64, snippet: String; features: Map<f32> }
+    pub struct MemoryHit { memory: Memory, score: f64, snippet: String; superseded_by: String, features: Map<f32> }
     /// A record of one of the family's own collections. One that is staged has version 0.
     pub struct Record { namespace: String, key: String, value: Value, version: u64; timestamp: String, expires_at: String, deleted: bool }
     /// A collection of records, as its family's manifest declares it.
