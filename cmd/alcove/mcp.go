@@ -21,6 +21,9 @@ import (
 type mcpFlags struct {
 	namespace, project, folder, branch, agent, profile, families string
 	readOnly, developer, autoEmbed                               bool
+
+	inProject  bool // the namespace is the project's
+	asksFolder bool // nothing says in which folder the client works: it is asked
 }
 
 const (
@@ -127,10 +130,27 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	}
 	in, restore := polled(a.in)
 	defer restore()
+	var ofFolder func(folder string) string
+	if f.asksFolder {
+		ofFolder = a.ofFolderOrNone
+	}
 	return bridge.Run(ctx, bridge.Options{
-		Dial: dial, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
+		Dial: f.follow(dial), Project: f.project, ProjectOf: ofFolder, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
 	})
+}
+
+// follow has a session whose namespace is its project's follow the project.
+func (f *mcpFlags) follow(dial dialFunc) dialFunc {
+	if !f.inProject {
+		return dial
+	}
+	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+		if at.Project != nil && at.Namespace == "" {
+			at.Namespace = cmp.Or(*at.Project, "default")
+		}
+		return dial(ctx, at)
+	}
 }
 
 // warnWithoutEmbedder warns if no embedder is configured.
@@ -167,6 +187,9 @@ func resumed(hello owner.Hello, at bridge.SessionState) owner.Hello {
 	hello.Branch, hello.Namespace = cmp.Or(at.Branch, hello.Branch), cmp.Or(at.Namespace, hello.Namespace)
 	if at.Families != nil {
 		hello.Families = at.Families
+	}
+	if at.Project != nil {
+		hello.Project = *at.Project
 	}
 	return hello
 }

@@ -168,19 +168,21 @@ const (
 
 // chooseProject sets the project of a client's session, and its namespace if that is the project's.
 func (a *app) chooseProject(f *mcpFlags) (err error) {
-	inProject := f.namespace == ofProject
+	f.inProject = f.namespace == ofProject
 	switch {
 	case f.project == noProject:
 		f.project = ""
 	case f.project != "":
 		f.project, err = a.named(f.project)
-	case f.namespace == "" || inProject:
-		f.project = a.ofFolderOrNone(a.clientFolder(f.folder))
+	case f.namespace == "" || f.inProject:
+		folder := a.clientFolder(f.folder)
+		f.asksFolder = folder == ""
+		f.project = a.ofFolderOrNone(folder)
 	}
 	if err != nil {
 		return err
 	}
-	if inProject {
+	if f.inProject {
 		f.namespace = f.project
 	}
 	return nil

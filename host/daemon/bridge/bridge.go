@@ -44,12 +44,16 @@ const lastWrite = time.Second
 type Options struct {
 	// Dial connects to the owner, for a session that starts in the given state. The bridge closes each
 	// connection.
-	Dial   func(ctx context.Context, at SessionState) (io.ReadWriteCloser, error)
-	In     io.Reader
-	Out    io.Writer // whole lines are written to it
-	Logger *slog.Logger
-	NewID  func() string // makes request ids; nil: random ones
-	Drain  time.Duration // time for answers after In has ended; 0: 30 seconds
+	Dial    func(ctx context.Context, at SessionState) (io.ReadWriteCloser, error)
+	In      io.Reader
+	Out     io.Writer // whole lines are written to it
+	Logger  *slog.Logger
+	NewID   func() string // makes request ids; nil: random ones
+	Project string        // in which the session begins; empty: none
+	// ProjectOf returns the project of a folder, an absolute path that the client names; empty: it has none. A client that knows roots is
+	// asked for them when it begins, and when they change, and the session goes on in the project of the first; nil: it is not asked.
+	ProjectOf func(folder string) string
+	Drain     time.Duration // time for answers after In has ended; 0: 30 seconds
 	// Fatal reports whether an error of Dial ends the bridge; nil: none does. Pending requests are answered
 	// with the error in either case.
 	Fatal func(error) bool
@@ -59,6 +63,7 @@ type Options struct {
 type bridge struct {
 	Options
 	pending *pending
+	roots   roots
 	ended   chan error
 
 	out  sync.Mutex  // held to write to Out
@@ -72,7 +77,7 @@ type bridge struct {
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b := &bridge{Options: o, pending: newPending(), ended: make(chan error, 1)}
+	b := &bridge{Options: o, pending: newPending(o.Project), ended: make(chan error, 1)}
 	if b.NewID == nil {
 		b.NewID = rand.Text
 	}
@@ -194,8 +199,13 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 		b.fail(fault.ID, fault.Code, fault)
 	case m.IsRequest():
 		b.ask(ctx, m)
+	case b.isRoots(m):
+		b.takeRoots(ctx, m)
 	default:
 		b.tell(m)
+		if m.Method == notifyInitialized || m.Method == rootsChanged {
+			b.askRoots()
+		}
 	}
 }
 
@@ -205,6 +215,7 @@ func (b *bridge) ask(ctx context.Context, m jsonrpc.Message) {
 	case methodCall:
 		m = stamp(m, requestID, strconv.Quote(b.NewID()))
 	case methodInitialize:
+		b.roots.offered(m)
 		m = stamp(m, bridgeMember, "true")
 	}
 	if len(m.Line) > LineLimit { // including its request id

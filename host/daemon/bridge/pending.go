@@ -49,12 +49,13 @@ type pending struct {
 	initialize  *jsonrpc.Message // that was answered well; nil before
 	initialized []byte           // the notification that followed
 	place       SessionState     // where the session is, as its last owner said
+	project     string           // in which it is
 	changes     int              // of the session at its last owner
 	left        chan struct{}    // tells that a request is done
 }
 
-func newPending() *pending {
-	return &pending{requests: map[string]*request{}, left: make(chan struct{}, 1)}
+func newPending(project string) *pending {
+	return &pending{requests: map[string]*request{}, project: project, left: make(chan struct{}, 1)}
 }
 
 // add remembers a request until it is answered.
@@ -120,6 +121,7 @@ func (p *pending) answered(r *request, m jsonrpc.Message) []byte {
 	case r.calls:
 		line, place := takeState(m)
 		if place != nil && p.initialize != nil && place.Changes >= p.changes { // without an initialization there is no session to move
+			place.Project = p.place.Project // which the bridge tells the owner
 			p.place, p.changes = place.SessionState, place.Changes
 		}
 		return line
@@ -132,6 +134,21 @@ func (p *pending) confirmed(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.initialized = line
+}
+
+// enter moves the session to another project, and reports whether it was in none or another one. A session whose namespace is the project's
+// leaves that, too.
+func (p *pending) enter(project string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if project == p.project {
+		return false
+	}
+	if p.place.Namespace == p.project {
+		p.place.Namespace = ""
+	}
+	p.project, p.place.Project = project, &project
+	return true
 }
 
 // session returns the state that a new owner needs, which counts changes from then on.

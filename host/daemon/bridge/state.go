@@ -13,6 +13,7 @@ type SessionState struct {
 	Branch    string   `json:"branch"`
 	Namespace string   `json:"namespace"`
 	Families  []string `json:"families"` // that are loaded; nil: as the session began
+	Project   *string  `json:"-"`        // of the client's folder; nil: as the session began
 }
 
 const (
