@@ -13,7 +13,7 @@ import (
 func inBrief() []string {
 	return []string{
 		"key", "value", "changes", "tags", "query", "pattern", "name", "source", "compare", "family", "intent", "method", "params", // of core tools, and of many families
-		"type", "factType", "relation", "from", "into", "useful", "useless", "tier",
+		"type", "factType", "relation", "from", "into", "useful", "useless", "tier", "filters", "scopeIds", "keys", "items", "include_schema",
 	}
 }
 

@@ -24,7 +24,7 @@ const nameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 type Tool struct {
 	Spec
 	Spelling   string          // its name as model APIs accept it: site.memory.store is site_memory_store
-	Advertised json.RawMessage // Input without prose for people
+	Advertised json.RawMessage // Input without prose for people; of a core tool, without the arguments that few calls need
 	Brief      json.RawMessage // Advertised with the required parameters and a few others, as the longest lists show it
 	Fault      string          // why lists omit it; empty: they show it
 
@@ -403,16 +403,34 @@ func New(s Spec) *Tool { return newTool(s) }
 func newTool(s Spec) *Tool {
 	s.Title = cmp.Or(s.Title, titled(s.Name))
 	t := &Tool{Spec: s, Spelling: flat(s.Name), parameters: parametersOf(s)}
-	var err error
-	switch t.Advertised, err = ArgumentsSchema(s.Input); {
+	whole, common, err := advertised(s.Input)
+	switch t.Advertised = whole; {
 	case err != nil:
 		t.Fault = err.Error()
 	case len(t.Spelling) > longestName || strings.Trim(t.Spelling, nameCharacters) != "":
 		t.Fault = fmt.Sprintf("its name is not 1 to %d of the letters, digits, _ and -", longestName)
 	}
-	t.Brief = briefSchema(t.Advertised, inBrief())
+	if t.IsCore() {
+		t.Advertised = common // every client reads these with every request
+	}
+	t.Brief = briefSchema(common, inBrief())
 	t.print = t.fingerprint()
 	return t
+}
+
+// advertised returns the schema of a tool's arguments as lists show it, whole and with the common arguments.
+func advertised(input json.RawMessage) (whole, common json.RawMessage, err error) {
+	if whole, err = ArgumentsSchema(input); err != nil {
+		return nil, nil, err
+	}
+	if len(input) == 0 {
+		return whole, whole, nil
+	}
+	if common, err = commonSchema(input); err != nil {
+		return nil, nil, err
+	}
+	common, err = ArgumentsSchema(common)
+	return whole, common, err
 }
 
 // flat returns a name as model APIs accept it.

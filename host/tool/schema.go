@@ -29,10 +29,14 @@ const (
 // order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
-		if at == schemasNamed {
-			return isAdvanced(value)
-		}
-		return isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at)
+		return at != schemasNamed && (name == advancedMark || isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at))
+	})
+}
+
+// commonSchema drops the arguments that few calls need from a schema.
+func commonSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, func(_ string, value json.RawMessage, at position) bool {
+		return at == schemasNamed && isAdvanced(value)
 	})
 }
 
@@ -71,8 +75,8 @@ func dropped(raw json.RawMessage, drop dropFunc) (json.RawMessage, error) {
 // dropFunc reports whether to drop a member of a schema.
 type dropFunc func(name string, value json.RawMessage, at position) bool
 
-// ArgumentsSchema returns the schema of a tool's arguments as shown in lists. Clients refuse a whole list over a tool whose
-// arguments are not an object.
+// ArgumentsSchema returns the schema of the arguments of a family's tool as lists show it, with all arguments. Clients refuse a whole list
+// over a tool whose arguments are not an object.
 func ArgumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -157,7 +161,10 @@ func (d dropFunc) trimObject(out *bytes.Buffer, raw json.RawMessage, at position
 	return nil
 }
 
-// isAdvanced reports whether an argument is rarely needed: memory_capabilities shows it, lists do not.
+// advancedMark marks an argument that few calls need.
+const advancedMark = "x-advanced"
+
+// isAdvanced reports whether an argument is rarely needed: lists show it only where its family was loaded, and memory_capabilities always.
 func isAdvanced(schema json.RawMessage) bool {
 	if !bytes.ContainsAny(schema, `-\`) {
 		return false // the name has a hyphen, or an escape for it

@@ -14,7 +14,7 @@ func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
 		{"alternatives at the top, which models' interfaces refuse", `{"anyOf":[{"required":["a"]}],"oneOf":[],"allOf":[],"properties":{"anyOf":{}}}`, `{"properties":{"anyOf":{}}}`},
 		{"what refuses unknown members at the top, which are tolerated", `{"additionalProperties":false,"unevaluatedProperties":false,"properties":{"a":{"additionalProperties":false}}}`, `{"properties":{"a":{"additionalProperties":false}}}`},
 		{"what clients would send twice", `{"properties":{"a":{"x-mcp-header":"A"}}}`, `{"properties":{"a":{}}}`},
-		{"arguments that few need", `{"properties":{"a":{"type":"string","x-advanced":true},"b":{"x-advanced":false},"x-advanced":{}}}`, `{"properties":{"b":{"x-advanced":false},"x-advanced":{}}}`},
+		{"the mark of arguments that few need", `{"properties":{"a":{"type":"string","x-advanced":true},"b":{"x-advanced":false},"x-advanced":{}}}`, `{"properties":{"a":{"type":"string"},"b":{},"x-advanced":{}}}`},
 		{"long default texts", `{"properties":{"a":{"default":"the quick brown fox jumps over it all"}}}`, `{"properties":{"a":{}}}`},
 		{"short defaults stay", `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`, `{"properties":{"a":{"default":"strict"},"b":{"default":10},"c":{"default":false}}}`},
 		{"properties with the names of prose stay", `{"properties":{"description":{"type":"string","description":"d"},"title":{"type":"string"},"default":{"description":"d"}}}`, `{"properties":{"description":{"type":"string"},"title":{"type":"string"},"default":{}}}`},
@@ -30,6 +30,16 @@ func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
 			t.Errorf("%s: trimSchema: %v", c.name, err)
 		} else if string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestListsShowAllArgumentsOfAFamilysToolAndTheCommonOnesOfACoreTool(t *testing.T) {
+	input := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","description":"d"},"b":{"type":"integer","x-advanced":true}}}`)
+	all, common := `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`
+	for family, want := range map[string]string{"": common, "notes": all} {
+		if got := string(New(Spec{Name: "memory_note", Family: family, Input: input}).Advertised); got != want {
+			t.Errorf("of the family %q: got %s, want %s", family, got, want)
 		}
 	}
 }

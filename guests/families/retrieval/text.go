@@ -16,7 +16,7 @@ import (
 type TextSearch struct {
 	Query    string   `alcove:"required"`
 	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
-	Filters  Filters  `alcove:"opaque,alias=filter"`            // factType, minImportance, tags, dateRange.
+	Filters  Filters  `alcove:"opaque,alias=filter"`                              // factType, minImportance, tags, dateRange.
 	Limit    int      `alcove:"default=10,max=50,alias=k"`
 }
 

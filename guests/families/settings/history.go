@@ -11,7 +11,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 type ConfigHistory struct {
 	Key     string `alcove:"required"`
 	ScopeID string `alcove:"alias=namespace"`
-	Limit   int `alcove:"default=20,max=1000,alias=k"`
+	Limit   int    `alcove:"default=20,max=1000,alias=k"`
 	Cursor  uint64
 }
 

@@ -15,7 +15,7 @@ type UpdateConfig struct {
 	Key           string
 	Value         alcove.Optional[alcove.Raw] `alcove:"clear"`
 	Changes       map[string]alcove.Raw       // Values by their keys.
-	ScopeID       string                `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
+	ScopeID       string                      `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
 	Reason        string
 	ExpectVersion alcove.Optional[uint64] `alcove:"alias=if_version"` // With a key.
 }

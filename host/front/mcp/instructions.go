@@ -13,6 +13,7 @@ type audience struct {
 	listing  tool.Listing
 	project  string // empty: none
 	families bool   // the server has any
+	short    bool   // the list leaves parameters out
 }
 
 // instructions returns what a session's model is told at the start. All of it holds for the session's rights and list of tools.
@@ -65,6 +66,9 @@ func (a audience) more() string {
 	case tool.ListNoFamily:
 		return "There are more tools, in families: memory_load_family with an intent, what you want to do in plain words, names those that fit."
 	case tool.ListAll:
+		if a.short {
+			return "The list has the tools of all families, with few of their optional parameters: memory_capabilities with family and include_schema shows all."
+		}
 		return "The list has the tools of all families. memory_capabilities says what each family does."
 	}
 	return "More tools are in families: say what you want to do to memory_load_family as its intent, and call what it names; " +

@@ -90,7 +90,7 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 
 // instructions returns what a session's model is told at the start.
 func (s *Server) instructions(session Session) string {
-	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies()}.instructions()
+	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies(), session.Profile == ProfileFull}.instructions()
 }
 
 // instruct puts the session's instructions into the answer to initialize.

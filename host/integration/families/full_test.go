@@ -4,13 +4,16 @@ package families_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/testing/server"
 )
@@ -50,8 +53,9 @@ func TestTheProfileFullIsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean := func(profile string) float64 {
-		tokens, tools := 0, listedIn(t, s, profile)
+		tokens, parameters, tools := 0, 0, listedIn(t, s, profile)
 		for _, each := range tools {
+			parameters += len(each.parameters(t))
 			wire, err := json.Marshal(each)
 			if err != nil {
 				t.Fatal(err)
@@ -61,10 +65,56 @@ func TestTheProfileFullIsShort(t *testing.T) {
 				t.Logf("%3d tokens: %s", n, wire)
 			}
 		}
-		t.Logf("the profile %s: %d tools with %d tokens, %.1f each", profile, len(tools), tokens, float64(tokens)/float64(len(tools)))
+		t.Logf("the profile %s: %d tools with %d parameters in %d tokens, %.1f each", profile, len(tools), parameters, tokens, float64(tokens)/float64(len(tools)))
 		return float64(tokens) / float64(len(tools))
 	}
 	if full, whole := mean(mcp.ProfileFull), mean(mcp.ProfileDeferred); full > most || full >= whole {
 		t.Errorf("the tools of the profile full have %.1f tokens each, and with all parameters %.1f: at most %d are allowed", full, whole, most)
+	}
+}
+
+// parameters are the names of the parameters that the list shows.
+func (l listed) parameters(t *testing.T) []string {
+	t.Helper()
+	var schema struct{ Properties map[string]json.RawMessage }
+	if err := json.Unmarshal(l.InputSchema, &schema); err != nil {
+		t.Fatalf("%s: %v", l.Name, err)
+	}
+	return slices.Sorted(maps.Keys(schema.Properties))
+}
+
+func TestALoadedFamilysToolsAreListedWithAllParameters(t *testing.T) {
+	t.Parallel()
+	s := server.Start(t, host.Options{Families: server.Families(), Cache: server.Cache()})
+	c, err := s.Connect(owner.Hello{Agent: "ann", Profile: mcp.ProfileDeferred})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]listed{}
+	for _, one := range listedIn(t, s, mcp.ProfileDeferred) {
+		shown[one.Name] = one
+	}
+	type described struct {
+		Name        string
+		InputSchema json.RawMessage
+		Omitted     bool `json:"schema_omitted"`
+	}
+	there := server.Answered[struct{ Families []struct{ Name string } }](t, c, "memory_capabilities", nil)
+	for _, family := range there.Families {
+		whole := server.Answered[struct{ Tools []described }](t, c, "memory_capabilities", map[string]any{"family": family.Name, "include_schema": true, "verbose": true})
+		for _, tool := range whole.Tools {
+			if tool.Omitted || len(tool.InputSchema) == 0 {
+				t.Errorf("memory_capabilities of %s: got no schema of %s, want it", family.Name, tool.Name)
+				continue
+			}
+			one, offered := shown[tool.Name]
+			if !offered || family.Name == "core" {
+				continue // of a deprecated family, or listed with every request
+			}
+			got, want := one.parameters(t), listed{tool.Name, "", tool.InputSchema}.parameters(t)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s is listed with %v, want %v", tool.Name, got, want)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -77,11 +78,15 @@ func capabilities(_ context.Context, c *call, q question) (tool.Answer, error) {
 
 // overview returns an answer of descriptions, shortened to the limit of answers.
 func overview(c *call, q question, families []*familyRow, described []*toolRow) (tool.Answer, error) {
-	kept, cutFamilies, err := shorten(families, tool.MaxAnswer/2)
+	kept, encoded, cutFamilies, err := shortenEncoded(families, tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode families: %w", err)
 	}
-	rows, cutTools, err := shorten(described, tool.MaxAnswer/2)
+	rest := tool.MaxAnswer - noteCharacters
+	for _, row := range encoded {
+		rest -= utf8.RuneCount(row) + 1
+	}
+	rows, cutTools, err := shorten(described, rest)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode tools: %w", err)
 	}

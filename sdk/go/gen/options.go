@@ -20,7 +20,7 @@ type options struct {
 	many      bool   // the schema says that one will do for a list of one
 	opaque    bool   // the schema says of an object nothing but that it is one
 	shared    bool   // a setting that all families have that declare it
-	advanced  bool   // rarely needed: memory_capabilities shows it, lists of tools do not
+	advanced  bool   // rarely needed: memory_capabilities shows it, and short lists of tools do not
 	writeonly bool   // of an argument: its values are in no log
 	committed bool   // of a result: the host sets it to the version of the commit
 	category  string // of a shared setting
