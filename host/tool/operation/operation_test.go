@@ -68,6 +68,9 @@ func open(t *testing.T) *world {
 			return tool.Answer{Structured: map[string]any{"results": []int{1}, "partial": true}, Partial: true}, nil
 		}),
 		tool.Spec{Name: "memory_mark", Input: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`), Parameters: map[string]string{"memory_id": "id", "key": "id"}, Handler: echo},
+		tool.Spec{Name: "memory_mark_all", Input: json.RawMessage(`{"type":"object","properties":{"ids":{"type":"array"}},"required":["ids"]}`), Parameters: map[string]string{"memory_id": "ids"}, Handler: echo},
+		tool.Spec{Name: "memory_drop", Input: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`), Parameters: map[string]string{"memory_id": "id"},
+			Annotations: tool.Annotations{Destructive: true}, Handler: echo},
 		spec("plain", `{"type":"object"}`, echo),
 		spec("memory_plain", `{"type":"object"}`, echo),
 		Spec(),
@@ -207,6 +210,40 @@ func TestAMissingParameterIsTakenFromTheResultBeforeInItsOtherSpellings(t *testi
 		r := open(t).run(`{"method":"echo","params":` + result + `,"then":{"method":"mark"}}`)
 		if got := string(r.Result); (want == "") != (r.Error != nil) || want != "" && got != want {
 			t.Errorf("after %s: %s, %+v", result, got, r.Error)
+		}
+	}
+}
+
+func TestAMissingParameterIsTakenFromEachElementOfTheListBefore(t *testing.T) {
+	many := `{"memory_id":"a"}` + strings.Repeat(`,{"memory_id":"b"}`, mostEach)
+	for _, c := range []struct{ result, then, want, note string }{
+		{`{"memories":[{"memory_id":"a"},{"memory_id":"b"}],"count":2}`, `{"method":"mark","params":{"to":"x"}}`, `[{"id":"a","to":"x"},{"id":"b","to":"x"}]`, "each of the 2 memories"},
+		{`{"memories":[{"memory_id":"a"},{"memory_id":"b"}]}`, `{"method":"mark_all"}`, `{"ids":["a","b"]}`, "each of the 2 memories"},
+		{`{"results":[{"key":"a","namespace":"n"},{"key":"b"}]}`, `{"method":"mark"}`, `[{"id":"n#a"},{"id":"b"}]`, "results"},
+		{`{"memories":[]}`, `{"method":"mark"}`, `[]`, "was not called"},
+		{`{"memories":[{"memory_id":"a"}]}`, `{"method":"mark","params":{"id":"mine"}}`, `{"id":"mine"}`, ""},
+		{`{"memories":[{"memory_id":"a"}]}`, `{"method":"drop"}`, "", ""},
+		{`{"memories":[{"memory_id":"a"}],"others":[]}`, `{"method":"mark"}`, "", ""},
+		{`{"memories":[{"memory_id":"a"},{"other":"b"}]}`, `{"method":"mark"}`, "", ""},
+		{`{"memories":[` + many + `]}`, `{"method":"mark"}`, "", ""},
+	} {
+		r := open(t).run(`{"method":"echo","params":` + c.result + `,"then":` + c.then + `}`)
+		if got := string(r.Result); (c.want == "") != (r.Error != nil) || got != c.want || !strings.Contains(strings.Join(r.Metadata.Notes, " "), c.note) {
+			t.Errorf("%.80s then %s: got %s, %+v, notes %q; want %s and %q", c.result, c.then, got, r.Error, r.Metadata.Notes, c.want, c.note)
+		}
+	}
+}
+
+func TestAnOperationThatIsSentAsAStateIsAnsweredWithAllOfIt(t *testing.T) {
+	for given, want := range map[string]string{
+		`{"version":"1.0","method":"echo","params":{"a":1},"options":{"timeout_ms":5000,"namespace":"n"}}`:    `"method":"echo","params":{"a":1},"options":{"timeout_ms":5000,"dry_run":false,"namespace":"n","branch":"default"},"result":{"a":1},"error":null,`,
+		`{"version":"1.0","method":"fail","result":null,"error":null}`:                                        `"method":"fail","params":null,"options":{"timeout_ms":null,"dry_run":false,"namespace":"default","branch":"default"},"result":null,"error":{"code":"E_NOT_FOUND"`,
+		`{"version":"1.0","method":"echo","params":{"key":"k"},"then":{"method":"put","params":{"value":1}}}`: `"method":"put","params":{"key":"k","value":1},`,
+		`{"version":"2.0","method":"echo","params":{"a":1}}`:                                                  `"params":{"a":1},`,
+		`{"method":"echo","params":{"a":1}}`:                                                                  `{"version":"1.0","method":"echo","result":{"a":1},"metadata"`,
+	} {
+		if r := open(t).run(given); !strings.Contains(r.text, want) {
+			t.Errorf("%s: got %s, want %s", given, r.text, want)
 		}
 	}
 }

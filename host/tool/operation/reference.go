@@ -18,18 +18,25 @@ const (
 	mostResolved   = 4 << 20   // bytes of params with the parts in place of the references
 )
 
+// resolved are the calls that a step makes.
+type resolved struct {
+	params []json.RawMessage
+	each   bool // the result is a list of those of the calls; otherwise there is one
+	notes  []string
+}
+
 // resolve returns the params of a call with parts of earlier results in place of references. A required parameter that is left
 // out is taken from the result before. A nil tool has none.
-func resolve(t *tool.Tool, params json.RawMessage, before []outcome) (json.RawMessage, []string, error) {
+func resolve(t *tool.Tool, params json.RawMessage, before []outcome) (resolved, error) {
 	r := resolver{before: before}
 	if bytes.Contains(params, []byte(referenceName)) {
 		var err error
 		if params, err = r.params(params); err != nil {
-			return nil, nil, err
+			return resolved{}, err
 		}
 	}
 	if t == nil || len(before) == 0 {
-		return params, nil, nil
+		return resolved{params: []json.RawMessage{params}}, nil
 	}
 	return r.complete(t, params)
 }
@@ -196,36 +203,109 @@ func each(list []any, path []string) (any, error) {
 }
 
 // complete adds required parameters that are missing, from the members of the same names of the result before, in any spelling that the
-// tool accepts.
-func (r *resolver) complete(t *tool.Tool, params json.RawMessage) (json.RawMessage, []string, error) {
+// tool accepts; or else from what the result before lists.
+func (r *resolver) complete(t *tool.Tool, params json.RawMessage) (resolved, error) {
+	as := resolved{params: []json.RawMessage{params}}
 	missing := t.Missing(params)
 	if len(missing) == 0 {
-		return params, nil, nil
+		return as, nil
 	}
 	value, err := r.source(nil)
 	if err != nil {
-		return nil, nil, err
+		return as, err
 	}
 	result, _ := value.(map[string]any)
 	given := map[string]json.RawMessage{}
 	if len(params) > 0 && json.Unmarshal(params, &given) != nil {
-		return params, nil, nil // the tool reports it
+		return as, nil // the tool reports it
 	}
 	var taken []string
 	for _, name := range missing {
 		if part, ok := spelled(result, name, t.Parameters); ok {
 			if given[name], err = tool.Encode(part); err != nil {
-				return nil, nil, fmt.Errorf("encode a part of a result: %w", err)
+				return as, fmt.Errorf("encode a part of a result: %w", err)
 			}
 			taken = append(taken, name)
 		}
 	}
-	if len(taken) == 0 {
-		return params, nil, nil
+	switch {
+	case len(taken) > 0:
+		slices.Sort(taken)
+		as.params[0], err = tool.Encode(given)
+		as.notes = []string{fmt.Sprintf("%s of %s was taken from the result before.", strings.Join(taken, ", "), t.Name)}
+		return as, err
+	case len(missing) == 1 && !t.Annotations.Destructive:
+		return listed(t, as, given, missing[0], result)
 	}
-	slices.Sort(taken)
-	completed, err := tool.Encode(given)
-	return completed, []string{fmt.Sprintf("%s of %s was taken from the result before.", strings.Join(taken, ", "), t.Name)}, err
+	return as, nil
+}
+
+// mostEach is how many calls a step makes for what the result before lists.
+const mostEach = 100
+
+// listed takes a missing parameter from each element of the list that is in the result before, such as the memories that a recall found: a
+// parameter that is a list gets all of them, and for another one the tool is called with each. A tool that destroys is called with none.
+func listed(t *tool.Tool, as resolved, given map[string]json.RawMessage, name string, result map[string]any) (resolved, error) {
+	member, list := soleList(result)
+	parts := make([]any, 0, len(list))
+	for _, element := range list {
+		object, _ := element.(map[string]any)
+		part, ok := spelled(object, name, t.Parameters)
+		if !ok {
+			return as, nil // the tool reports what is missing
+		}
+		parts = append(parts, identified(object, part))
+	}
+	switch {
+	case member == "":
+		return as, nil
+	case len(parts) > mostEach:
+		return as, wrong("the result before has %d %s: a step takes at most %d, so limit the step before", len(parts), member, mostEach)
+	case len(parts) == 0:
+		return resolved{each: true, notes: []string{fmt.Sprintf("%s was not called: the result before has no %s.", t.Name, member)}}, nil
+	}
+	sets := parts
+	if t.Names().Types[name] == "array" {
+		sets = []any{parts}
+	}
+	as = resolved{each: t.Names().Types[name] != "array",
+		notes: []string{fmt.Sprintf("%s of %s was taken from each of the %d %s of the result before.", name, t.Name, len(parts), member)}}
+	for _, set := range sets {
+		var err error
+		if given[name], err = tool.Encode(set); err != nil {
+			return as, fmt.Errorf("encode a part of a result: %w", err)
+		}
+		params, err := tool.Encode(given)
+		if err != nil {
+			return as, fmt.Errorf("encode params: %w", err)
+		}
+		as.params = append(as.params, params)
+	}
+	return as, nil
+}
+
+// soleList returns the only list of a result, and its name.
+func soleList(result map[string]any) (name string, list []any) {
+	for member, value := range result {
+		of, is := value.([]any)
+		if !is {
+			continue
+		}
+		if name != "" {
+			return "", nil
+		}
+		name, list = member, of
+	}
+	return name, list
+}
+
+// identified returns the id of a row: with its namespace, where the row names one and the id does not.
+func identified(row map[string]any, id any) any {
+	namespace, named := row["namespace"].(string)
+	if key, isText := id.(string); named && isText && key == row["key"] {
+		return namespace + "#" + key
+	}
+	return id
 }
 
 // spelled returns the member of a result for a parameter: the one of its name, or the only one in another spelling of it.

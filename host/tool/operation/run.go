@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -107,7 +108,7 @@ func (r *runner) step(ctx context.Context, s step, before []outcome, path string
 		return r.batch(ctx, s, before, path)
 	}
 	o := outcome{Method: tool.Clip(s.method, longestMethod)}
-	a, err := r.dispatch(ctx, s, before, path)
+	a, err := r.dispatch(ctx, &o, s, before, path)
 	if err == nil {
 		err = r.keep(&o, a)
 	}
@@ -123,8 +124,8 @@ func (r *runner) step(ctx context.Context, s step, before []outcome, path string
 	return o
 }
 
-// dispatch makes a step's call.
-func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path string) (tool.Answer, error) {
+// dispatch makes a step's call, and notes its params.
+func (r *runner) dispatch(ctx context.Context, o *outcome, s step, before []outcome, path string) (tool.Answer, error) {
 	if ctx.Err() != nil || expired(ctx) {
 		return tool.Answer{}, notBegun(ctx, s)
 	}
@@ -132,18 +133,54 @@ func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path st
 	if found && t.Name == Name {
 		return tool.Answer{}, tool.Invalid(map[string]any{"method": Name}, "%s cannot call itself: give the tool that is meant", Name)
 	}
-	params, said, err := resolve(t, s.params, before)
+	calls, err := resolve(t, s.params, before)
 	if err != nil {
 		return tool.Answer{}, err
 	}
+	if o.params = s.params; len(calls.params) == 1 {
+		o.params = calls.params[0]
+	}
+	if calls.each {
+		return r.each(ctx, s, tool.Request{Tool: name, Found: t}, calls, path)
+	}
+	a, err := r.dispatched(ctx, s, tool.Request{Tool: name, Found: t, Arguments: calls.params[0], RequestID: r.derived(path)})
+	a.Notes = append(calls.notes, a.Notes...)
+	return a, err
+}
+
+// dispatched makes a call with the options of a step.
+func (r *runner) dispatched(ctx context.Context, s step, q tool.Request) (tool.Answer, error) {
 	var latest progress
-	a, err := r.call.Dispatch(ctx, tool.Request{
-		Tool: name, Found: t, Arguments: params, Caller: r.call.Caller, Session: r.call.Session,
-		Branch: s.options.branch, Namespace: s.options.namespace, DryRun: s.options.dryRun, Detail: r.call.Detail,
-		RequestID: r.derived(path), Timeout: timeout(ctx), Progress: latest.report(r.call.Progress),
-	})
-	a.Notes = append(said, a.Notes...)
+	q.Caller, q.Session, q.Detail, q.Branch, q.Namespace, q.DryRun = r.call.Caller, r.call.Session, r.call.Detail, s.options.branch, s.options.namespace, s.options.dryRun
+	q.Timeout, q.Progress = timeout(ctx), latest.report(r.call.Progress)
+	a, err := r.call.Dispatch(ctx, q)
 	return a, r.explained(err, s, &latest)
+}
+
+// each makes the calls of a step one after the other, up to the first that fails. Its answer has the list of their results.
+func (r *runner) each(ctx context.Context, s step, q tool.Request, calls resolved, path string) (tool.Answer, error) {
+	all, results := tool.Answer{Notes: calls.notes}, []any{}
+	for i, params := range calls.params {
+		q.Arguments, q.RequestID = params, r.derived(fmt.Sprintf("%s/%d", path, i))
+		a, err := r.dispatched(ctx, s, q)
+		if err != nil {
+			var known *memory.Error
+			if errors.As(err, &known) {
+				told := *known
+				told.Details = with(known.Details, "done", i)
+				err = &told
+			}
+			return all, err
+		}
+		if a.Value != nil {
+			a.Structured = a.Value
+		}
+		results = append(results, a.Structured)
+		all.Notes, all.Partial, all.Version = append(all.Notes, a.Notes...), all.Partial || a.Partial, max(all.Version, a.Version)
+		all.Proposal = cmp.Or(a.Proposal, all.Proposal)
+	}
+	all.Structured = results
+	return all, nil
 }
 
 // notBegun returns the error of a call whose turn came too late.
