@@ -3,7 +3,7 @@ package legacy
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // VaultSync writes facts as Markdown files, takes edits of them back, or both, edits first. With files, it takes those back and answers with
-// files; without any, both happen in the directory that the operator named.
+// files; without any, both happen in the directory that the operator named, and where none is named the exported files are in the answer.
 //
 //alcove:description Deprecated: use memory_export_facts_to_vault and memory_import_vault_to_facts.
 //alcove:tool
@@ -28,29 +28,40 @@ type Synced struct {
 // Call synchronizes.
 func (in VaultSync) Call(c *alcove.Call) (out Synced, err error) {
 	out.notice = replacedBySuccessors("memory_vault_sync")
+	free := in.Target == "" && len(in.Files) == 0 && in.Direction != "import"
 	if in.Target == "" {
 		in.Target = "mirror"
 		if len(in.Files) > 0 {
 			in.Target = "inline"
 		}
 	}
+	err = in.sync(c, &out)
+	if code := alcove.CodeOf(err); free && (code == alcove.Denied || code == alcove.Unavailable) { // there is no directory, or no right to it
+		in.Target, in.Direction = "inline", "export"
+		err = in.sync(c, &out)
+	}
+	return out, err
+}
+
+// sync imports and exports, to and from one target.
+func (in *VaultSync) sync(c *alcove.Call, out *Synced) error {
 	if in.Direction != "export" {
 		arguments := map[string]any{"source": "mirror"}
 		if in.Target == "inline" {
 			arguments = map[string]any{"files": list(in.Files)}
 		}
 		if err := c.CallTool("memory_import_vault_to_facts", arguments, &out.Import); err != nil {
-			return out, err
+			return err
 		}
 	}
 	if in.Direction == "import" {
-		return out, nil
+		return nil
 	}
 	limit := 200
 	if in.Force {
 		limit = 1000
 	}
-	return out, c.CallTool("memory_export_facts_to_vault", map[string]any{"target": in.Target, "limit": limit}, &out.Export)
+	return c.CallTool("memory_export_facts_to_vault", map[string]any{"target": in.Target, "limit": limit}, &out.Export)
 }
 
 func list(values []alcove.Raw) []any {

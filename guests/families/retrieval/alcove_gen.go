@@ -155,7 +155,8 @@ func (x *VectorSearch) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "query", Value: scan.Text(&x.Query)},
 		{Name: "embedding", Value: scan.List(&x.Embedding, scan.CodeNumber32)},
-		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
 }
@@ -173,7 +174,8 @@ func (x *TextSearch) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "query", Value: scan.Text(&x.Query)},
-		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
 		{Name: "filters", Also: []string{"filter"}, Value: scan.Of(&x.Filters, (*Filters).CodeJSON)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
@@ -185,7 +187,8 @@ func (x *SearchFacts) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "topic", Also: []string{"query"}, Value: scan.Text(&x.Topic)},
-		{Name: "scopeIds", Also: []string{"namespaces", "namespace", "scopeId"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
 }

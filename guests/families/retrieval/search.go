@@ -41,6 +41,14 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 	return facts, nil
 }
 
+// scopesOf are the scopes that a search names: several, or else one; none: all.
+func scopesOf(several []string, one string) []string {
+	if len(several) > 0 || one == "" {
+		return several
+	}
+	return []string{one}
+}
+
 // projects is what the namespaces of projects begin with.
 const projects = "project/"
 

@@ -14,10 +14,11 @@ import (
 //alcove:title Search by words
 //alcove:camel
 type TextSearch struct {
-	Query    string   `alcove:"required"`
-	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
-	Filters  Filters  `alcove:"opaque,alias=filter"`                              // factType, minImportance, tags, dateRange.
-	Limit    int      `alcove:"default=10,max=50,alias=k"`
+	Query     string   `alcove:"required"`
+	ScopeIDs  []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
+	Namespace string   `alcove:"advanced,alias=scopeId"`         // The one to search, unless scopeIds names some.
+	Filters   Filters  `alcove:"opaque,alias=filter"`            // factType, minImportance, tags, dateRange.
+	Limit     int      `alcove:"default=10,max=50,alias=k"`
 }
 
 // Filters are conditions on facts.
@@ -32,7 +33,8 @@ type Filters struct {
 
 // Call searches.
 func (in TextSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	r := alcove.MemorySearchRequest{Query: in.Query, Namespaces: in.ScopeIDs, K: in.Limit, Mode: modeLexical, MinImportance: in.Filters.MinImportance}
+	scopes := scopesOf(in.ScopeIDs, in.Namespace)
+	r := alcove.MemorySearchRequest{Query: in.Query, Namespaces: scopes, K: in.Limit, Mode: modeLexical, MinImportance: in.Filters.MinImportance}
 	if r.Types, err = list("factType", in.Filters.FactType); err != nil {
 		return out, err
 	}

@@ -9,17 +9,19 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:title Search by topic
 //alcove:camel
 type SearchFacts struct {
-	Topic    string   `alcove:"required,alias=query"`
-	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
-	Limit    int      `alcove:"default=20,max=50,alias=k"`
+	Topic     string   `alcove:"required,alias=query"`
+	ScopeIDs  []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
+	Namespace string   `alcove:"advanced,alias=scopeId"`         // The one to search, unless scopeIds names some.
+	Limit     int      `alcove:"default=20,max=50,alias=k"`
 }
 
 // Call searches.
 func (in SearchFacts) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	if err = cfg.within(c, in.ScopeIDs); err != nil {
+	scopes := scopesOf(in.ScopeIDs, in.Namespace)
+	if err = cfg.within(c, scopes); err != nil {
 		return out, err
 	}
-	r := alcove.MemorySearchRequest{Query: in.Topic, Namespaces: in.ScopeIDs, K: in.Limit}
+	r := alcove.MemorySearchRequest{Query: in.Topic, Namespaces: scopes, K: in.Limit}
 	if !cfg.semantic() {
 		r.Mode = modeLexical
 	}

@@ -12,13 +12,15 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 type VectorSearch struct {
 	Query     string    `alcove:"required"`
 	Embedding []float32 // The query's vector, if it is known.
-	ScopeIDs  []string  `alcove:"name=scopeIds,alias=namespaces|namespace|scopeId"` // Scopes to search; all if left out.
+	ScopeIDs  []string  `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
+	Namespace string    `alcove:"advanced,alias=scopeId"`         // The one to search, unless scopeIds names some.
 	Limit     int       `alcove:"default=10,max=50,alias=k"`
 }
 
 // Call searches.
 func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	if err = cfg.within(c, in.ScopeIDs); err != nil {
+	scopes := scopesOf(in.ScopeIDs, in.Namespace)
+	if err = cfg.within(c, scopes); err != nil {
 		return out, err
 	}
 	if !cfg.semantic() {
@@ -30,7 +32,7 @@ func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
 			return out, err
 		}
 	}
-	facts, err := find(c, cfg, alcove.MemorySearchRequest{Query: in.Query, Namespaces: in.ScopeIDs, K: in.Limit, Mode: modeSemantic, Vector: vector})
+	facts, err := find(c, cfg, alcove.MemorySearchRequest{Query: in.Query, Namespaces: scopes, K: in.Limit, Mode: modeSemantic, Vector: vector})
 	if alcove.CodeOf(err) == alcove.InvalidArgument && len(in.Embedding) > 0 {
 		return out, alcove.Errorf(alcove.InvalidArgument, "the embedding has %d values: %v", len(in.Embedding), err)
 	}

@@ -156,7 +156,8 @@ func (x *UpdateConfig) CodeJSON(c *scan.Coder) {
 		{Name: "key", Value: scan.Text(&x.Key)},
 		{Name: "value", Value: alcove.Clearable(&x.Value, scan.CodeRaw), Omit: x.Value.IsZero()},
 		{Name: "changes", Value: scan.Map(&x.Changes, scan.CodeRaw)},
-		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 		{Name: "reason", Value: scan.Text(&x.Reason)},
 		{Name: "expect_version", Also: []string{"if_version"}, Value: alcove.Given(&x.ExpectVersion, scan.CodeUint), Omit: x.ExpectVersion.IsZero()},
 	})
@@ -177,7 +178,8 @@ func (x *ConfigHistory) CodeJSON(c *scan.Coder) {
 	}
 	c.Object([]scan.Field{
 		{Name: "key", Value: scan.Text(&x.Key)},
-		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 		{Name: "cursor", Value: scan.Uint(&x.Cursor)},
 	})
@@ -196,7 +198,8 @@ func (x *RollbackConfig) CodeJSON(c *scan.Coder) {
 		{Name: "key", Value: scan.Text(&x.Key)},
 		{Name: "version", Value: alcove.Given(&x.Version, scan.CodeUint), Omit: x.Version.IsZero()},
 		{Name: "change", Value: scan.Text(&x.Change)},
-		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 		{Name: "reason", Value: scan.Text(&x.Reason)},
 	})
 }
@@ -252,7 +255,8 @@ func (x *ConfigureSemantic) CodeJSON(c *scan.Coder) {
 		{Name: "enabled", Value: alcove.Given(&x.Enabled, scan.CodeBool), Omit: x.Enabled.IsZero()},
 		{Name: "threshold", Value: alcove.Given(&x.Threshold, scan.CodeNumber), Omit: x.Threshold.IsZero()},
 		{Name: "method", Value: scan.Text(&x.Method)},
-		{Name: "scopeId", Also: []string{"namespace"}, Value: scan.Text(&x.ScopeID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 	})
 }
 

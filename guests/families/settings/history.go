@@ -1,6 +1,10 @@
 package settings
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"cmp"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // ConfigHistory tells who changed a setting, when, from what and why, the newest change first. With scopeId, the override of that scope.
 //
@@ -9,10 +13,11 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:title History of a setting
 //alcove:camel
 type ConfigHistory struct {
-	Key     string `alcove:"required"`
-	ScopeID string `alcove:"alias=namespace"`
-	Limit   int    `alcove:"default=20,max=1000,alias=k"`
-	Cursor  uint64
+	Key       string `alcove:"required"`
+	ScopeID   string
+	Namespace string `alcove:"advanced"` // The scope, unless scopeId names one.
+	Limit     int    `alcove:"default=20,max=1000,alias=k"`
+	Cursor    uint64
 }
 
 // Versions are the changes of a setting.
@@ -41,7 +46,7 @@ type Version struct {
 
 // Call lists the changes.
 func (in ConfigHistory) Call(c *alcove.Call) (out Versions, err error) {
-	scope, name := scopeOf(in.ScopeID)
+	scope, name := scopeOf(in.ScopeID, in.Namespace)
 	page, err := c.ConfigHistory(alcove.ConfigHistoryRequest{Key: in.Key, Scope: scope, Name: name, Limit: max(in.Limit, 1), Before: in.Cursor})
 	for _, v := range page.Versions {
 		out.Versions = append(out.Versions, Version{v.Version, or(v.Before), or(v.After), v.Timestamp, v.Agent, v.Family, v.Reason, v.RolledBackTo, v.Change})
@@ -50,10 +55,10 @@ func (in ConfigHistory) Call(c *alcove.Call) (out Versions, err error) {
 	return out, err
 }
 
-// scopeOf is the scope of the host for a scope here; empty: the system.
-func scopeOf(id string) (scope, name string) {
-	if id == "" {
+// scopeOf is the scope of the host for a scope here, by either of its names; empty: the system.
+func scopeOf(id, namespace string) (scope, name string) {
+	if name = cmp.Or(id, namespace); name == "" {
 		return "", ""
 	}
-	return scopeNamespace, id
+	return scopeNamespace, name
 }

@@ -10,11 +10,12 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:title Roll a setting back
 //alcove:camel
 type RollbackConfig struct {
-	Key     string
-	Version alcove.Optional[uint64]
-	Change  string // Instead of both: undoes all that it set.
-	ScopeID string `alcove:"alias=namespace"`
-	Reason  string
+	Key       string
+	Version   alcove.Optional[uint64]
+	Change    string // Instead of both: undoes all that it set.
+	ScopeID   string
+	Namespace string `alcove:"advanced"` // The scope, unless scopeId names one.
+	Reason    string
 }
 
 // RolledBack is a setting that was put back, with its new version; or several.
@@ -38,7 +39,7 @@ func (in RollbackConfig) Call(c *alcove.Call) (out RolledBack, err error) {
 	case in.Key == "" || !given:
 		return out, alcove.Errorf(alcove.InvalidArgument, "give a key and a version of memory_config_history, or a change")
 	}
-	scope, name := scopeOf(in.ScopeID)
+	scope, name := scopeOf(in.ScopeID, in.Namespace)
 	done, err := c.ConfigRollback(alcove.ConfigRollbackRequest{Key: in.Key, Version: version, Scope: scope, Name: name, Reason: in.Reason})
 	if err != nil {
 		return out, err
@@ -48,7 +49,7 @@ func (in RollbackConfig) Call(c *alcove.Call) (out RolledBack, err error) {
 
 // undo puts all settings of a change back.
 func (in RollbackConfig) undo(c *alcove.Call) (out RolledBack, err error) {
-	scope, name := scopeOf(in.ScopeID)
+	scope, name := scopeOf(in.ScopeID, in.Namespace)
 	done, err := c.ConfigUndo(alcove.ConfigUndoRequest{Change: in.Change, Scope: scope, Name: name, Reason: in.Reason})
 	if err != nil {
 		return out, err

@@ -14,7 +14,8 @@ type ConfigureSemantic struct {
 	Enabled   alcove.Optional[bool]
 	Threshold alcove.Optional[float64] // 0 to 1.
 	Method    string                   // embedding or lexical.
-	ScopeID   string                   `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
+	ScopeID   string                   `alcove:"name=scopeId"` // For this scope alone.
+	Namespace string                   `alcove:"advanced"`     // The scope, unless scopeId names one.
 }
 
 // Semantic is how semantic search is configured.
@@ -27,12 +28,13 @@ type Semantic struct {
 
 // Call changes what is given.
 func (in ConfigureSemantic) Call(c *alcove.Call, cfg Config) (Semantic, error) {
-	if in.ScopeID != "" {
-		if err := cfg.within(c, in.ScopeID); err != nil {
+	scope, name := scopeOf(in.ScopeID, in.Namespace)
+	if name != "" {
+		if err := cfg.within(c, name); err != nil {
 			return Semantic{}, err
 		}
 	}
-	out := Semantic{in.Enabled.Or(cfg.Enabled), in.Threshold.Or(cfg.Threshold), cfg.Method, in.ScopeID}
+	out := Semantic{in.Enabled.Or(cfg.Enabled), in.Threshold.Or(cfg.Threshold), cfg.Method, name}
 	values := map[string]alcove.Raw{}
 	if !in.Enabled.IsZero() {
 		values["semantic_enabled"] = alcove.JSON(out.Enabled)
@@ -53,7 +55,6 @@ func (in ConfigureSemantic) Call(c *alcove.Call, cfg Config) (Semantic, error) {
 	if len(values) == 0 {
 		return out, nil
 	}
-	scope, name := scopeOf(in.ScopeID)
 	_, err := put(c, alcove.ConfigPutRequest{Scope: scope, Name: name, Changes: changesOf(values, nil)})
 	return out, err
 }

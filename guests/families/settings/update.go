@@ -15,7 +15,8 @@ type UpdateConfig struct {
 	Key           string
 	Value         alcove.Optional[alcove.Raw] `alcove:"clear"`
 	Changes       map[string]alcove.Raw       // Values by their keys.
-	ScopeID       string                      `alcove:"name=scopeId,alias=namespace"` // For this scope alone.
+	ScopeID       string                      `alcove:"name=scopeId"` // For this scope alone.
+	Namespace     string                      `alcove:"advanced"`     // The scope, unless scopeId names one.
 	Reason        string
 	ExpectVersion alcove.Optional[uint64] `alcove:"alias=if_version"` // With a key.
 }
@@ -34,7 +35,7 @@ func (in UpdateConfig) Call(c *alcove.Call) (Changed, error) {
 	if err != nil {
 		return Changed{}, err
 	}
-	scope, name := scopeOf(in.ScopeID)
+	scope, name := scopeOf(in.ScopeID, in.Namespace)
 	return put(c, alcove.ConfigPutRequest{Scope: scope, Name: name, Changes: changes, Reason: in.Reason})
 }
 

@@ -345,6 +345,8 @@ func (e *Embedders) Rebuildable() (name string, vectors int, err error) {
 			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: fmt.Sprintf("the vectors of embedder %s are being made: %d so far", name, s.Making)}
 		case s.Kind == embed.Given:
 			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Message: fmt.Sprintf("the vectors of embedder %s come with the documents: they cannot be made again", name)}
+		case s.Kind == embed.Builtin: // its vectors are made as texts are stored, and never differ
+			return name, 0, nil
 		case s.Making > 0:
 			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: fmt.Sprintf("the vectors of embedder %s are being made again: %d so far", name, s.Making)}
 		}
