@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -115,6 +117,35 @@ func TestALoadedFamilysToolsAreListedWithAllParameters(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s is listed with %v, want %v", tool.Name, got, want)
 			}
+		}
+	}
+}
+
+func TestTheGuideToToolsNamesToolsThatExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/guides/best-practices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.Start(t, host.Options{Families: server.Families(), Cache: server.Cache()})
+	c, err := s.Connect(owner.Hello{Agent: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := server.Answered[struct{ Families []struct{ Tools []string } }](t, c, "memory_capabilities", nil)
+	tools := map[string]bool{}
+	for _, family := range there.Families {
+		for _, tool := range family.Tools {
+			tools[tool] = true
+		}
+	}
+	named := regexp.MustCompile(`memory_[a-z_]+`).FindAllString(string(page), -1)
+	if len(named) < 30 {
+		t.Fatalf("the guide names %d tools, want at least 30", len(named))
+	}
+	for _, name := range named {
+		if !tools[name] {
+			t.Errorf("the guide names %s, want tools that exist", name)
 		}
 	}
 }
