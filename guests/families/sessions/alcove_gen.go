@@ -196,6 +196,9 @@ func (x *changes) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
+func (x packedFact) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *packedFact) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
 func (x standing) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *standing) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
@@ -213,6 +216,7 @@ func (x *SessionStart) CodeJSON(c *scan.Coder) {
 func (x *started) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "rules", Value: scan.List(&x.Rules, (*shown).CodeJSON), Omit: len(x.Rules) == 0},
 		{Name: "memories", Value: scan.List(&x.Memories, (*shown).CodeJSON)},
 		{Name: "standards", Value: scan.List(&x.Standards, scan.CodeRaw)},
 		{Name: "handoffs", Value: scan.List(&x.Handoffs, (*waiting).CodeJSON)},
@@ -348,7 +352,7 @@ func (x *awake) CodeJSON(c *scan.Coder) {
 func (x *PackContext) CodeJSON(c *scan.Coder) {
 	if c.Reading() {
 		x.Profile = "default"
-		x.MaxFacts = 20
+		x.MaxFacts = 100
 	}
 	c.Object([]scan.Field{
 		{Name: "topic", Also: []string{"query"}, Value: scan.Text(&x.Topic)},
@@ -492,6 +496,18 @@ func (x *event) CodeJSON(c *scan.Coder) {
 	})
 }
 
+func (x *packedFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tokens", Value: scan.Int(&x.Tokens)},
+		{Name: "summarized", Value: scan.Bool(&x.Summarized), Omit: !x.Summarized},
+		{Name: "budget_overflow", Value: scan.Bool(&x.BudgetOverflow), Omit: !x.BudgetOverflow},
+	})
+}
+
 func (x *standing) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "standards", Value: scan.List(&x.Standards, scan.CodeRaw)},
@@ -543,18 +559,6 @@ func codeFactFact(x *fact.Fact, c *scan.Coder) {
 		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
 		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
 		{Name: "supersededBy", Value: scan.Of(&x.SupersededBy, (*alcove.ID).CodeJSON), Omit: x.SupersededBy.IsZero()},
-	})
-}
-
-func (x *packedFact) CodeJSON(c *scan.Coder) {
-	c.Object([]scan.Field{
-		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
-		{Name: "content", Value: scan.Text(&x.Content)},
-		{Name: "factType", Value: scan.Text(&x.FactType)},
-		{Name: "importance", Value: scan.Number(&x.Importance)},
-		{Name: "tokens", Value: scan.Int(&x.Tokens)},
-		{Name: "summarized", Value: scan.Bool(&x.Summarized), Omit: !x.Summarized},
-		{Name: "budget_overflow", Value: scan.Bool(&x.BudgetOverflow), Omit: !x.BudgetOverflow},
 	})
 }
 

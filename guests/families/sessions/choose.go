@@ -77,12 +77,12 @@ const (
 const (
 	full    = "full"    // as they are
 	compact = "compact" // summaries stand for unimportant facts
-	offload = "offload" // unimportant facts are dropped, too
+	offload = "offload" // unimportant facts come last, too
 )
 
 const (
 	compactBelow = .5 // importance of facts for which a summary may stand
-	offloadBelow = .4 // importance of facts that are dropped
+	offloadBelow = .4 // importance of facts that come last
 	summaryShare = .6 // of a fact's tokens that its summary has at most
 )
 
@@ -126,17 +126,24 @@ func packing(list []sized, budget int, compactRatio, offloadRatio float64) (stra
 	default:
 		strategy = offload
 	}
+	var rest []chosen // unimportant ones, for the room that others leave
 	for i, f := range list {
 		it := chosen{index: i, tokens: f.tokens}
 		if strategy != full && f.importance < compactBelow && f.summary > 0 && float64(f.summary) < summaryShare*float64(f.tokens) {
 			it.tokens, it.summary = f.summary, true
 		}
-		fits := used+it.tokens <= budget
-		if i > 0 && (!fits || strategy == offload && f.importance < offloadBelow) {
-			continue
+		switch fits := used+it.tokens <= budget; {
+		case i > 0 && strategy == offload && f.importance < offloadBelow:
+			rest = append(rest, it)
+		case fits || i == 0:
+			it.overflow = !fits
+			shown, used = append(shown, it), used+it.tokens
 		}
-		it.overflow = !fits
-		shown, used = append(shown, it), used+it.tokens
+	}
+	for _, it := range rest {
+		if used+it.tokens <= budget {
+			shown, used = append(shown, it), used+it.tokens
+		}
 	}
 	return strategy, shown, used
 }

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"strings"
+
 	"github.com/alcove-memory/alcove/guests/lib/fact"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -8,10 +10,11 @@ import (
 
 // PackContext fills a budget of tokens with facts about a topic.
 //
-// The tokens are those of the facts' contents, counted by cl100k_base. planning has a tenth more than the budget; incident a fifth less, and
-// no background facts; handoff takes summaries of sessions and decisions. Facts with less than compact_ratio of the budget are shown in full.
-// Beyond that, summaries stand for facts with an importance below 0.5, and from offload_ratio of the budget on, facts with an importance
-// below 0.4 are dropped. The best fact is always shown, with budget_overflow if it alone exceeds the budget.
+// The tokens are those of the answer, the JSON as a model gets it, counted by cl100k_base. planning has a tenth more than the budget; incident
+// a fifth less, and no background facts; handoff takes summaries of sessions and decisions. Pinned steering rules come first, whatever the
+// topic; then come the facts about the topic, by words and by meaning, as many as fit. Facts with less than compact_ratio of the budget are
+// shown in full. Beyond that, summaries stand for facts with an importance below 0.5, and from offload_ratio of the budget on, facts with an
+// importance below 0.4 come only where others leave room. The best fact is always shown, with budget_overflow if it alone exceeds the budget.
 //
 //alcove:camel
 //alcove:title Pack a context
@@ -21,7 +24,7 @@ type PackContext struct {
 	Topic       string `alcove:"required,min=1,alias=query"`
 	Profile     string `alcove:"default=default,enum=default|planning|incident|handoff"`
 	TokenBudget int    `alcove:"min=0,max=32000"` // By default context_budget_tokens.
-	MaxFacts    int    `alcove:"default=20,min=1,max=50"`
+	MaxFacts    int    `alcove:"default=100,min=1,max=200"`
 }
 
 //alcove:camel
@@ -34,12 +37,13 @@ type packed struct {
 }
 
 //alcove:camel
+//alcove:json
 type packedFact struct {
 	FactID         alcove.ID
 	Content        string
 	FactType       string
 	Importance     float64
-	Tokens         int
+	Tokens         int  // Of all that is said of it here.
 	Summarized     bool `json:"summarized,omitzero"` // The content is the fact's summary.
 	BudgetOverflow bool `json:"budget_overflow,omitzero"`
 }
@@ -56,57 +60,113 @@ func (in PackContext) Call(c *alcove.Call, cfg Config) (out packed, err error) {
 	if err != nil {
 		return out, err
 	}
-	texts := make([]string, 0, 2*len(found))
+	forms := make([]packedFact, 0, 2*len(found)) // of each fact in full, and by its summary
 	for i := range found {
-		summary, _ := found[i].Metadata[fact.Summary].Text()
-		texts = append(texts, found[i].Text(), summary)
+		m := &found[i]
+		summary, _ := m.Metadata[fact.Summary].Text()
+		whole := packedFact{m.ID(), m.Text(), m.Type, importance(cfg, m), 0, false, false}
+		short := whole
+		short.Content, short.Summarized = summary, true
+		forms = append(forms, whole, short)
 	}
-	counts, err := count(c, texts)
+	list, err := sizes(c, forms)
 	if err != nil {
 		return out, err
 	}
-	list := make([]sized, len(found))
-	for i := range found {
-		list[i] = sized{importance(cfg, &found[i]), counts[2*i], counts[2*i+1]}
-	}
-	var shown []chosen
 	out.Budget = budgetOf(in.Profile, in.TokenBudget)
-	out.Strategy, shown, out.UsedTokens = packing(list, out.Budget, cfg.CompactRatio, cfg.OffloadRatio)
-	out.Dropped = len(list) - len(shown)
+	strategy, shown, used := packing(list, max(out.Budget-frame, 0), cfg.CompactRatio, cfg.OffloadRatio)
+	out.Strategy, out.UsedTokens, out.Dropped = strategy, used+frame, len(list)-len(shown)
 	for _, it := range shown {
-		m := &found[it.index]
-		f := packedFact{m.ID(), texts[2*it.index], m.Type, list[it.index].importance, it.tokens, it.summary, it.overflow}
+		f := forms[2*it.index]
 		if it.summary {
-			f.Content = texts[2*it.index+1]
+			f = forms[2*it.index+1]
+		}
+		if f.Tokens, f.BudgetOverflow = it.tokens, it.overflow; it.overflow {
+			f.Tokens, out.UsedTokens = f.Tokens+overflow, out.UsedTokens+overflow
 		}
 		out.Facts = append(out.Facts, f)
 	}
 	return out, nil
 }
 
-// find finds the facts about the topic that the profile admits, the best first.
-func (in PackContext) find(c *alcove.Call, cfg Config) (list []alcove.Memory, err error) {
-	r := alcove.MemorySearchRequest{Query: in.Topic, K: in.MaxFacts}
-	switch in.Profile {
-	case handoffReader:
-		r.Types = []string{"session_summary", "decision"}
-	case incident:
-		r.K = mostHits // some are dropped
+// Tokens of the answer around the facts, of what says of a fact how many it has, and of what says that it exceeds the budget.
+const (
+	frame    = 36
+	counts   = 4
+	overflow = 6
+)
+
+// sizes are the facts of which each has two forms, with their tokens. A fact without a summary has none of the second form.
+func sizes(c *alcove.Call, forms []packedFact) ([]sized, error) {
+	texts := make([]string, len(forms))
+	for i := range forms {
+		if !forms[i].Summarized || forms[i].Content != "" {
+			texts[i] = string(alcove.JSON(&forms[i]))
+		}
 	}
-	found, err := c.MemorySearch(r)
+	tokens, err := count(c, texts)
 	if err != nil {
 		return nil, err
 	}
-	for i := range found.Hits {
-		m := &found.Hits[i].Memory
-		if len(list) == in.MaxFacts {
-			break
-		}
-		if in.Profile != incident || !isBackground(cfg, m) {
-			list = append(list, *m)
+	list := make([]sized, len(forms)/2)
+	for i := range list {
+		if list[i] = (sized{forms[2*i].Importance, tokens[2*i] + counts, tokens[2*i+1]}); list[i].summary > 0 {
+			list[i].summary += counts
 		}
 	}
 	return list, nil
+}
+
+// find finds the rules that are pinned, and the facts about the topic that the profile admits, the best first.
+func (in PackContext) find(c *alcove.Call, cfg Config) (list []alcove.Memory, err error) {
+	r := alcove.MemorySearchRequest{Query: in.Topic}
+	if in.Profile == handoffReader {
+		r.Types = []string{"session_summary", "decision"}
+	}
+	seen := map[alcove.ID]bool{}
+	add := func(m *alcove.Memory) {
+		if !seen[m.ID()] && len(list) < in.MaxFacts {
+			seen[m.ID()], list = true, append(list, *m)
+		}
+	}
+	rules, err := rulesOf(c, true)
+	for i := range rules {
+		add(&rules[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	for r.Mode = range strings.FieldsSeq("hybrid semantic") { // by words first, as far as the budget needs more, too
+		if err := in.search(c, r, func(m *alcove.Memory) {
+			if in.Profile != incident || !isBackground(cfg, m) {
+				add(m)
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// search passes what a search finds, page by page, as far as it may be shown. Without an embedder nothing is found by meaning.
+func (in PackContext) search(c *alcove.Call, r alcove.MemorySearchRequest, add func(*alcove.Memory)) error {
+	for r.Offset = 0; r.Offset < in.MaxFacts; r.Offset += mostHits {
+		r.K = mostHits
+		found, err := c.MemorySearch(r)
+		if code := alcove.CodeOf(err); r.Mode == "semantic" && (code == alcove.Unavailable || code == alcove.InvalidArgument) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range found.Hits {
+			add(&found.Hits[i].Memory)
+		}
+		if len(found.Hits) < mostHits {
+			return nil
+		}
+	}
+	return nil
 }
 
 // isBackground reports whether a fact is of no importance in an incident: by its tier, or without one by its importance.

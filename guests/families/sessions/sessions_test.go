@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -355,7 +357,8 @@ type packOut struct {
 		FactID, Content            string
 		Tokens                     int
 		Importance                 float64
-		Summarized, BudgetOverflow bool
+		Summarized                 bool
+		BudgetOverflow             bool `json:"budget_overflow"`
 	}
 	UsedTokens, Budget, Dropped int
 	Strategy                    string
@@ -392,25 +395,32 @@ func TestAContextStaysWithinItsBudget(t *testing.T) {
 	s.Put(list...)
 	strategies := map[string]int{}
 	for range 60 {
-		profile, budget := []string{"default", planning, incident, handoffReader}[r.IntN(4)], 100+r.IntN(1500)
+		profile, budget := []string{"default", planning, incident, handoffReader}[r.IntN(4)], 100+r.IntN(12000)
 		if r.IntN(3) == 0 {
 			budget = 500
 		}
 		query := "quartz " + words[r.IntN(len(words))]
-		got := call[packOut](t, s, "memory_pack_context", m{"topic": query, "profile": profile, "tokenBudget": budget, "maxFacts": 1 + r.IntN(50)})
+		raw := call[json.RawMessage](t, s, "memory_pack_context", m{"topic": query, "profile": profile, "tokenBudget": budget, "maxFacts": 1 + r.IntN(50)})
+		var got packOut
+		var forms struct{ Facts []json.RawMessage }
+		if err := cmp.Or(json.Unmarshal(raw, &got), json.Unmarshal(raw, &forms)); err != nil {
+			t.Fatal(err)
+		}
 		strategies[got.Strategy]++
 		sum := 0
 		for i, f := range got.Facts {
-			n := counter.Count(f.Content)
-			if n != f.Tokens || f.BudgetOverflow != (i == 0 && n > got.Budget) {
-				t.Errorf("%q has %d tokens, not %d; overflow %v of %d", f.Content, n, f.Tokens, f.BudgetOverflow, got.Budget)
+			if n := counter.Count(string(forms.Facts[i])); n > f.Tokens || f.BudgetOverflow != (i == 0 && f.Tokens+frame > got.Budget) {
+				t.Errorf("%q has %d tokens in the answer, %d are said; overflow %v of %d", f.Content, n, f.Tokens, f.BudgetOverflow, got.Budget)
 			}
-			sum += n
+			sum += f.Tokens
+		}
+		if n := counter.Count(string(raw)); n > got.UsedTokens {
+			t.Errorf("%s %d: the answer has %d tokens, %d are said", profile, budget, n, got.UsedTokens)
 		}
 		if most := map[string]int{planning: budget * 11 / 10, incident: budget * 8 / 10}[profile]; most != 0 && got.Budget != most || most == 0 && got.Budget != budget {
 			t.Errorf("the budget of %s %d is %d", profile, budget, got.Budget)
 		}
-		if sum != got.UsedTokens || sum > got.Budget && (len(got.Facts) != 1 || !got.Facts[0].BudgetOverflow) {
+		if sum += frame; sum != got.UsedTokens || sum > got.Budget && (len(got.Facts) != 1 || !got.Facts[0].BudgetOverflow) {
 			t.Errorf("%s %d: %d tokens are shown, %d said, in %d facts", profile, budget, sum, got.UsedTokens, len(got.Facts))
 		}
 	}
@@ -442,4 +452,24 @@ func TestAReadOnlyCallerWakesAndPacksAndChangesNothing(t *testing.T) {
 	s.Read, s.Write = []string{"other"}, []string{"other"}
 	refused(t, s, alcove.Denied, "memory_wake", nil)
 	refused(t, s, alcove.Denied, "memory_pack_context", m{"topic": "kettle"})
+}
+
+func TestPinnedRulesComeWithEveryContextAndSession(t *testing.T) {
+	s := space(t)
+	pinned := alcove.Metadata{"pinned": alcove.JSON(true)}
+	s.Put(alcove.Memory{Key: "friday", Type: "steering_rule", Value: alcove.JSON("Never deploy on a Friday."), Metadata: pinned, Importance: new(.2)},
+		alcove.Memory{Key: "metric", Type: "steering_rule", Value: alcove.JSON("Use metric units."), Importance: new(.9)},
+		alcove.Memory{Key: "kettle", Type: "observation", Value: alcove.JSON("The kettle is blue."), Metadata: pinned})
+	for i := range 60 {
+		s.Put(alcove.Memory{Key: fmt.Sprint("n", i), Value: alcove.JSON(fmt.Sprint("Note on the weather, number ", i))})
+	}
+	begun := call[struct{ Rules, Memories []struct{ FactID string } }](t, s, "memory_session_start", nil)
+	if len(begun.Rules) != 2 || begun.Rules[0].FactID != "default#friday" || begun.Rules[1].FactID != "default#metric" || len(begun.Memories) != 10 {
+		t.Errorf("memory_session_start = %+v, want the pinned rule, the other one, and ten memories", begun)
+	}
+	p := call[packOut](t, s, "memory_pack_context", m{"topic": "weather", "tokenBudget": 1000})
+	if len(p.Facts) < 2 || p.Facts[0].FactID != "default#friday" || p.UsedTokens < 950 || p.UsedTokens > 1000 {
+		t.Errorf("memory_pack_context has %d facts in %d tokens, the first %+v; want the pinned rule first, and a full budget", len(p.Facts), p.UsedTokens, p.Facts[0])
+	}
+	refused(t, s, alcove.InvalidArgument, "memory_pack_context", m{"topic": "weather", "maxFacts": 201})
 }

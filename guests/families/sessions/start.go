@@ -1,6 +1,9 @@
 package sessions
 
 import (
+	"slices"
+
+	"github.com/alcove-memory/alcove/guests/lib/fact"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
@@ -8,7 +11,7 @@ import (
 
 // SessionStart begins a session.
 //
-// The answer has the newest memories, the standards of the namespace, and the handoffs that wait for the caller. unclean says that the
+// The answer has the pinned steering rules and the most important others, the newest memories, the standards of the namespace, and the handoffs that wait for the caller. unclean says that the
 // caller's last checkpoint was never followed by a close: memory_wake goes on from it.
 //
 //alcove:camel
@@ -23,6 +26,7 @@ type SessionStart struct {
 //alcove:camel
 type started struct {
 	SessionID    alcove.ID
+	Rules        []shown `json:"rules,omitzero"`
 	Memories     []shown
 	Standards    []alcove.Raw
 	Handoffs     []waiting
@@ -61,10 +65,11 @@ func (in SessionStart) Call(c *alcove.Call, cfg Config) (out started, err error)
 	if err != nil {
 		return out, err
 	}
-	for i := range list.Memories {
-		m := &list.Memories[i]
-		out.Memories = append(out.Memories, shown{m.ID(), words.Cut(m.Text(), mostShown), m.Type, importance(cfg, m), m.Timestamp})
+	rules, err := rulesOf(c, false)
+	if err != nil {
+		return out, err
 	}
+	out.Rules, out.Memories = shownOf(cfg, rules), shownOf(cfg, without(list.Memories, rules))
 	if out.Handoffs, _, err = handoffsFor(c, c.Caller, shownHandoffs); err != nil {
 		return out, err
 	}
@@ -83,6 +88,42 @@ func (in SessionStart) Call(c *alcove.Call, cfg Config) (out started, err error)
 	out.Standards = standards(c)
 	out.SessionID, err = begin(c, cfg, s)
 	return out, err
+}
+
+// shownOf are memories as a listing has them.
+func shownOf(cfg Config, memories []alcove.Memory) (list []shown) {
+	for i := range memories {
+		m := &memories[i]
+		list = append(list, shown{m.ID(), words.Cut(m.Text(), mostShown), m.Type, importance(cfg, m), m.Timestamp})
+	}
+	return list
+}
+
+// without are the memories that are not among others.
+func without(memories, others []alcove.Memory) []alcove.Memory {
+	return slices.DeleteFunc(memories, func(m alcove.Memory) bool {
+		return slices.ContainsFunc(others, func(o alcove.Memory) bool { return o.ID() == m.ID() })
+	})
+}
+
+// Of the rules of a namespace those that are pinned always come, and others as far as there is room.
+const (
+	steering   = "steering_rule"
+	mostPinned = 50
+	mostRules  = 20
+)
+
+// rulesOf are the steering rules of the namespace: those that are pinned, and unless these are asked for alone the most important others.
+func rulesOf(c *alcove.Call, pinned bool) (list []alcove.Memory, err error) {
+	filter := facts([]string{steering})
+	filter.Fields = append(filter.Fields, alcove.FieldTest{Field: "metadata." + fact.Pinned, Equals: alcove.Raw("true")})
+	first, err := c.MemoryList(alcove.MemoryListRequest{Filter: filter, Order: "newest", Limit: mostPinned})
+	if list = first.Memories; pinned || err != nil {
+		return list, err
+	}
+	others, err := c.MemoryList(alcove.MemoryListRequest{Filter: facts([]string{steering}), Order: "importance", Limit: mostRules})
+	more := without(others.Memories, list)
+	return append(list, more[:min(len(more), max(mostRules-len(list), 0))]...), err
 }
 
 // turned is the metadata that a turn of a conversation has, and a fact has not.

@@ -18,7 +18,7 @@ def pack(profile, tokens, facts, compact, offload):
         strategy = "compact"
     else:
         strategy = "offload"
-    shown, left = [], budget
+    shown, late, left = [], [], budget
     for place, (importance, size, summary) in enumerate(facts):
         short = strategy != "full" and exact(importance) < Fraction(1, 2) and summary and float(summary) < 0.6 * float(size)
         cost = summary if short else size
@@ -27,11 +27,16 @@ def pack(profile, tokens, facts, compact, offload):
             left -= cost
             continue
         if strategy == "offload" and importance < 0.4:
+            late.append([place, cost, bool(short), False])
             continue
         if cost > left:
             continue
         shown.append([place, cost, bool(short), False])
         left -= cost
+    for fact in late:
+        if fact[1] <= left:
+            shown.append(fact)
+            left -= fact[1]
     return [budget, strategy, shown, budget - left]
 
 
