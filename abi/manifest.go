@@ -3,6 +3,8 @@ package abi
 import (
 	_ "embed"
 	"encoding/json"
+	"slices"
+	"strings"
 )
 
 //go:embed manifest.schema.json
@@ -99,10 +101,36 @@ type StoreHook struct {
 	Changes     []string  `json:"changes,omitempty"`     // store only: store, delete, state; empty: store
 	// TagFrom, in store only, is the family's own setting that says which memories it is asked about: those with a tag, Everything or Nothing.
 	// Empty: everything.
-	TagFrom     string `json:"tag_from,omitempty"`
-	Own         bool   `json:"own,omitempty"`         // stored only: also memories that the family's own tools and jobs wrote
-	Generations int    `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
+	TagFrom     string   `json:"tag_from,omitempty"`
+	Types       []string `json:"types,omitempty"`       // memories of these types alone; empty: of any
+	When        When     `json:"when,omitzero"`         // what calls for it
+	Own         bool     `json:"own,omitempty"`         // stored only: also memories that the family's own tools and jobs wrote
+	Generations int      `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
 }
+
+// When says what calls for a hook: any of what it lists. The host decides, without the guest. The zero When calls for it always.
+type When struct {
+	Settings []string `json:"settings,omitempty"` // keys of config, or beginnings of keys with a * after: the value of one is not its default
+	Records  []string `json:"records,omitempty"`  // store and rank: own collections, of which one has a record in the namespace; of a search of all: in default
+	Lacks    []string `json:"lacks,omitempty"`    // store and stored: a memory lacks one of these: type, importance, tags, or metadata.NAME
+}
+
+// IsZero reports whether the hook is always called for.
+func (w When) IsZero() bool { return len(w.Settings)+len(w.Records)+len(w.Lacks) == 0 }
+
+// Names reports whether Settings names a key of config.
+func (w When) Names(key string) bool {
+	return slices.ContainsFunc(w.Settings, func(name string) bool { return name == key || isPrefix(name, key) })
+}
+
+// isPrefix reports whether a key begins with what is before the * at the end of a pattern.
+func isPrefix(pattern, key string) bool {
+	start, wild := strings.CutSuffix(pattern, "*")
+	return wild && strings.HasPrefix(key, start)
+}
+
+// MetadataField begins the name of a member of metadata in When.Lacks.
+const MetadataField = "metadata."
 
 // StartsOn reports whether the hook of a built-in family is on before an operator decides: it redacts, and a setting says what.
 func (h *StoreHook) StartsOn() bool { return h != nil && h.Redacts && h.TagFrom != "" }
@@ -123,6 +151,7 @@ type SessionHook struct{}
 type RankHook struct {
 	Features []string `json:"features"`        // the columns, in their order
 	Types    []string `json:"types,omitempty"` // what a value of the column "type" counts from 0
+	When     When     `json:"when,omitzero"`   // what calls for it: settings and records
 }
 
 // EmbedHook turns texts into vectors.

@@ -193,7 +193,7 @@ func (m *Manifest) Faults() []error {
 	if m.ABI != Version {
 		f.add("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
 	}
-	for _, check := range []func(*faults){m.checkTools, m.checkCollections, m.checkStoreHook, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
+	for _, check := range []func(*faults){m.checkTools, m.checkCollections, m.checkStoreHook, m.checkWhen, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
 		check(&f)
 	}
 	return f
@@ -281,6 +281,51 @@ func (m *Manifest) checkStoreHook(f *faults) {
 			f.add("hooks.store is about records of other families, %s: ask for records.read, too", cut(name))
 		}
 	}
+}
+
+// checkWhen wants what calls for a hook to be declared, and to be known where the hook is asked.
+func (m *Manifest) checkWhen(f *faults) {
+	if h := m.Hooks.Store; h != nil {
+		m.checkCondition(f, "store", h.When, h.checksMemories())
+	}
+	if h := m.Hooks.Stored; h != nil {
+		m.checkCondition(f, "stored", h.When, cmp.Or(h.checksMemories(), refused(h.When.Records, "records: its entries are of many namespaces")))
+	}
+	if h := m.Hooks.Rank; h != nil {
+		m.checkCondition(f, "rank", h.When, refused(h.When.Lacks, "lacks: it is not asked about memories"))
+	}
+}
+
+// checkCondition adds the faults of a condition, and one that was found before; empty: none.
+func (m *Manifest) checkCondition(f *faults, hook string, w When, fault string) {
+	for _, key := range w.Settings {
+		if !slices.ContainsFunc(m.Config, func(s Setting) bool { return When{Settings: []string{key}}.Names(s.Key) }) {
+			fault = "settings: config has no key " + cut(key)
+		}
+	}
+	for _, name := range w.Records {
+		if !slices.ContainsFunc(m.Collections, func(c Collection) bool { return c.Name == name }) {
+			fault = cmp.Or(fault, "records: the family has no collection "+cut(name))
+		}
+	}
+	if fault != "" {
+		f.add("hooks.%s.when.%s", hook, fault)
+	}
+}
+
+// checksMemories refuses conditions about memories in a hook that is also about records.
+func (h *StoreHook) checksMemories() string {
+	if !slices.ContainsFunc(h.Collections, func(name string) bool { return name != "memory" }) {
+		return ""
+	}
+	return refused(append(h.When.Lacks, h.Types...), "lacks: it and types are about memories; collections has others")
+}
+
+func refused(list []string, fault string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return fault
 }
 
 // isText reports whether a JSON value is a string.

@@ -156,6 +156,7 @@ func TestAPackedModuleIsTestedInTheHost(t *testing.T) {
 	must.Do(t, err)
 	must.Do(t, os.WriteFile(path, module, 0o600))
 	s := alcovetest.Module(t, path)
+	s.Config["decay_rate_plan"] = 0.99 // calls for the hook
 	s.Put(
 		alcove.Memory{Key: "liked", Value: alcove.JSON("green tea"), Type: "observation"},
 		alcove.Memory{Key: "vital", Value: alcove.JSON("green tea for ann"), Type: "decision", Importance: new(1.)},

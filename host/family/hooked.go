@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,24 +91,62 @@ func (h hookFamily) Generations(hook abi.Hook) int {
 	return cmp.Or(said.Generations, asked, 1)
 }
 
-// Setting implements hooks.Family. The values are read once for each version of the space.
+// Setting implements hooks.Family.
 func (h hookFamily) Setting(ctx context.Context, key string) (text string, err error) {
-	f, x := h.families, h.family
-	s, where := f.settingsOf(x, nil), config.For{Family: x.Name}
-	version, _, err := f.ownSpace(x).VersionAt(ctx, memory.Default, memory.AsOf{})
+	values, err := h.values(ctx, config.For{Family: h.family.Name})
 	if err != nil {
 		return "", err
 	}
-	values, known := s.Known(version, where)
-	if !known {
-		if s.Stage, err = f.operatorStage(ctx, x); err != nil {
-			return "", err
-		}
-		if values, err = s.Learn(ctx, where); err != nil {
-			return "", err
+	return text, json.Unmarshal(values[key], &text)
+}
+
+// values returns the family's settings as they apply. They are read once for each version of the space.
+func (h hookFamily) values(ctx context.Context, where config.For) (map[string]json.RawMessage, error) {
+	f, x := h.families, h.family
+	s := f.settingsOf(x, nil)
+	version, _, err := f.ownSpace(x).VersionAt(ctx, memory.Default, memory.AsOf{})
+	if err != nil {
+		return nil, err
+	}
+	if values, known := s.Known(version, where); known {
+		return values, nil
+	}
+	if s.Stage, err = f.operatorStage(ctx, x); err != nil {
+		return nil, err
+	}
+	return s.Learn(ctx, where)
+}
+
+// Differs implements hooks.Family.
+func (h hookFamily) Differs(ctx context.Context, when abi.When, agent, namespace string) (bool, error) {
+	values, err := h.values(ctx, config.For{Family: h.family.Name, Agent: agent, Namespace: namespace})
+	if err != nil {
+		return false, err
+	}
+	for _, s := range h.family.Manifest.Config {
+		if when.Names(s.Key) && !config.Same(s.Default, values[s.Key]) {
+			return true, nil
 		}
 	}
-	return text, json.Unmarshal(values[key], &text)
+	return false, nil
+}
+
+// Keeps implements hooks.Family.
+func (h hookFamily) Keeps(ctx context.Context, at memory.Location, collection string) (bool, error) {
+	i := slices.IndexFunc(h.family.Manifest.Collections, func(c abi.Collection) bool { return c.Name == collection })
+	if i < 0 {
+		return false, nil
+	}
+	c, err := ops.CollectionOf(h.family.Manifest, h.family.Manifest.Collections[i])
+	if err != nil {
+		return false, err
+	}
+	stage, err := h.families.ownSpace(h.family).Stage(ctx, at.Branch)
+	if err != nil {
+		return false, err
+	}
+	list, _, err := stage.ListRecords(ctx, c, at.Namespace, "", "", 1)
+	return len(list) > 0, err
 }
 
 // ReachesOutside implements hooks.Family.

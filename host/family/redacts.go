@@ -19,6 +19,9 @@ func (f *Families) MayRedact(ctx context.Context, arguments json.RawMessage) boo
 		if s.OnFailure != abi.OnFailureRefuse && !s.Manifest().Hooks.Store.Redacts {
 			return false
 		}
+		if idle, err := s.Uncalled(ctx); err == nil && idle {
+			return false
+		}
 		tag, err := s.Tag(ctx)
 		return err != nil || tag == abi.Everything || tag != abi.Nothing && slices.Contains(jsontext.Strings(arguments), tag)
 	})

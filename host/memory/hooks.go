@@ -12,8 +12,8 @@ type Hooks interface {
 	Storing(ctx context.Context, s Storing) (Decision, error)
 	// Asks reports whether Storing wants a change of a collection, as Storing.Collection; of memories, one that is not ChangeStore.
 	Asks(c Change, collection string) bool
-	// Depth returns how many of a search's best hits Rank orders; 0: none.
-	Depth() int
+	// Depth returns how many of a search's best hits Rank orders; 0: none. The search is without hits.
+	Depth(ctx context.Context, search Ranking) int
 	// Rank scores candidates: higher is better. ok is false if it leaves the order unchanged.
 	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 }

@@ -16,7 +16,7 @@ import (
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
 	depth := 0
 	if s.currentHooks() != nil && !q.Events && !q.Unranked {
-		depth = s.currentHooks().Depth()
+		depth = s.currentHooks().Depth(ctx, ranking(v, q))
 	}
 	most := max(depth, q.preferredDepth(), s.supersededDepth(q))
 	asked := q.indexQuery()
@@ -89,7 +89,9 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 	for i, h := range hits {
 		types[i] = h.Type
 	}
-	scores, ok, err := s.currentHooks().Rank(ctx, Ranking{Branch: v.branch.Name, Caller: q.by, Namespaces: q.Namespaces, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
+	r := ranking(v, q)
+	r.Hits, r.Types, r.Column = len(hits), types, column
+	scores, ok, err := s.currentHooks().Rank(ctx, r)
 	if err != nil || !ok {
 		return err
 	}
@@ -104,6 +106,11 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 		hits[i].Score = float64(scores[from])
 	}
 	return nil
+}
+
+// ranking returns a search for the hooks, without hits.
+func ranking(v view, q Search) Ranking {
+	return Ranking{Branch: v.branch.Name, Caller: q.by, Namespaces: q.Namespaces, Query: q.Text, Now: v.now}
 }
 
 // features computes the columns of some hits.

@@ -348,7 +348,7 @@ func (h hooks) Storing(_ context.Context, s Storing) (Decision, error) {
 	return h.storing(s)
 }
 func (h hooks) Asks(c Change, _ string) bool                               { return slices.Contains(h.asks, c) }
-func (h hooks) Depth() int                                                 { return h.depth }
+func (h hooks) Depth(context.Context, Ranking) int                         { return h.depth }
 func (h hooks) Rank(_ context.Context, r Ranking) ([]float32, bool, error) { return h.rank(r) }
 
 func TestHooksChangeOrRefuseWhatIsStored(t *testing.T) {

@@ -439,7 +439,7 @@ func (redactor) Storing(_ context.Context, s Storing) (Decision, error) {
 }
 
 func (redactor) Asks(Change, string) bool                               { return false }
-func (redactor) Depth() int                                             { return 0 }
+func (redactor) Depth(context.Context, Ranking) int                     { return 0 }
 func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
 
 func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {

@@ -49,7 +49,7 @@ func (u refusingHooks) Storing(context.Context, memory.Storing) (memory.Decision
 func (refusingHooks) Asks(memory.Change, string) bool { return true }
 
 // Depth implements memory.Hooks.
-func (refusingHooks) Depth() int { return 0 }
+func (refusingHooks) Depth(context.Context, memory.Ranking) int { return 0 }
 
 // Rank implements memory.Hooks.
 func (refusingHooks) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {

@@ -52,7 +52,10 @@ func (d draft) store(c *alcove.Call, cfg Config) (out written, err error) {
 	for name, v := range d.described(out.importance, shown.Tier()) {
 		m.Metadata(name, v)
 	}
-	return out, out.put(c, m, map[string]any{"factType": d.kind, "importance": out.importance})
+	if err := out.put(c, m, map[string]any{"factType": d.kind, "importance": out.importance}); err != nil || out.version != 0 || cfg.ClassifyWithLLM {
+		return out, err
+	}
+	return out, announce(c, "fact_enriched", out.id, map[string]any{fact.ObservationTier: shown.Tier().Observation})
 }
 
 // put stages a memory and announces it, unless there is the same already.

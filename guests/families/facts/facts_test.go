@@ -288,16 +288,25 @@ func TestStoredFactsAreClassifiedAndAnnounced(t *testing.T) {
 		alcove.Entry{Namespace: "default", Key: "turn", Type: "message", Value: alcove.JSON("hello")},
 	)
 	must.Do(t, err)
+	version := s.Memory("rule").Version
 	must.Do(t, s.Tell())
 	m := s.Memory("rule")
+	if m.Version != version {
+		t.Errorf("the fact has version %d after the hook, want %d: it was classified before it was stored", m.Version, version)
+	}
 	if string(m.Metadata[fact.ObservationTier]) != `"critical"` || string(m.Metadata[fact.EmotionalContext]) != `"frustrated"` || string(m.Metadata[fact.EmotionalWeight]) != "0.7" {
 		t.Errorf("the metadata are %q, want critical and frustrated with weight 0.7", m.Metadata)
 	}
 	out := storeFact(t, s, map[string]any{"content": plain})
 	must.Do(t, s.Tell())
 	must.Do(t, s.Tell())
+	s.Put(alcove.Memory{Namespace: "default", Key: "missed", Type: "plan", Value: alcove.JSON(plain)}) // without the hook before the store
+	must.Do(t, s.Tell())
+	if missed := s.Memory("missed"); missed.Importance == nil || len(missed.Metadata[fact.ObservationTier]) == 0 {
+		t.Errorf("what the hook before the store missed is %+v, want an importance and a tier", missed)
+	}
 	id := out.FactID.String()
-	if want := []string{"fact_enriched default#rule  default", "fact_created " + id + " tester default", "fact_enriched " + id + "  default"}; !slices.Equal(*kinds, want) {
+	if want := []string{"fact_created " + id + " tester default", "fact_enriched " + id + " tester default", "fact_enriched default#missed  default"}; !slices.Equal(*kinds, want) {
 		t.Errorf("announced %q, want %q", *kinds, want)
 	}
 	if now := s.Memory(out.FactID.Key); now.Version != out.Version {

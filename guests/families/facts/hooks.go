@@ -8,23 +8,33 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// Hooks are what happens to facts that are stored by other tools.
+// Hooks are what happens to facts that are stored by other tools. They are asked about facts alone, and after a store about those that have no
+// tier yet: what the hook before the store missed, and what other families wrote. A language model decides afterwards, about each fact.
 //
-//alcove:store collections=memory on_failure=skip
-//alcove:stored collections=memory own
+//alcove:store collections=memory on_failure=skip types=decision,observation,plan,error,insight,correction,steering_rule,learning,session_summary,note
+//alcove:stored collections=memory own types=decision,observation,plan,error,insight,correction,steering_rule,learning,session_summary,note when_lacks=metadata.observationTier when_settings=classify_with_llm
 type Hooks struct{}
 
-// Store gives facts of the core their importance. One that auto-tag gave, which runs before, is replaced; any other stays.
+// Store gives facts of the core their importance, emotion and tier. An importance that auto-tag gave, which runs before, is replaced; any other
+// stays.
 func (Hooks) Store(c *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
 	changes := make([]*alcove.Change, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		if !score.IsFact(e.Type) || e.Importance != nil && !givenByAutoTag(e) {
-			continue
+		change := &alcove.Change{Metadata: alcove.Metadata{}}
+		if _, done := e.Metadata[fact.ObservationTier]; !done {
+			for name, v := range classify(c, Config{}, e) { // by its words: nothing waits for a language model
+				change.Metadata[name] = alcove.JSON(v)
+			}
 		}
-		d := read(e)
-		importance := d.worth(cfg)
-		changes[i] = &alcove.Change{Importance: &importance, Metadata: alcove.Metadata{fact.BaseImportance: alcove.JSON(importance)}}
+		if e.Importance == nil || givenByAutoTag(e) {
+			importance := read(e).worth(cfg)
+			change.Importance = &importance
+			change.Metadata[fact.BaseImportance] = alcove.JSON(importance)
+		}
+		if len(change.Metadata) > 0 {
+			changes[i] = change
+		}
 	}
 	return changes, nil
 }
@@ -57,7 +67,8 @@ func text(value alcove.Raw) string {
 	return words.Text(value, words.Long)
 }
 
-// Stored classifies facts that have no tier yet, and announces each as enriched. With classify_with_llm a language model decides.
+// Stored classifies facts that have no tier yet, gives them an importance if they have none, and announces each as enriched. With
+// classify_with_llm a language model decides.
 func (Hooks) Stored(c *alcove.Call, cfg Config, entries []alcove.Entry) error {
 	for i := range entries {
 		e := &entries[i]
@@ -72,18 +83,20 @@ func (Hooks) Stored(c *alcove.Call, cfg Config, entries []alcove.Entry) error {
 }
 
 func enrich(c *alcove.Call, cfg Config, e *alcove.Entry) error {
-	id, changes := alcove.ID{Namespace: e.Namespace, Key: e.Key}, map[string]any{}
-	if _, done := e.Metadata[fact.ObservationTier]; !done || cfg.ClassifyWithLLM {
-		changes = classify(c, cfg, e)
-		edit := c.Edit(id)
-		for name, v := range changes {
-			edit.Metadata(name, v)
-		}
-		if err := edit.Apply(); alcove.CodeOf(err) == alcove.NotFound { // deleted meanwhile
-			return nil
-		} else if err != nil {
-			return err
-		}
+	id, changes := alcove.ID{Namespace: e.Namespace, Key: e.Key}, classify(c, cfg, e)
+	edit := c.Edit(id)
+	if e.Importance == nil {
+		importance := read(e).worth(cfg)
+		edit.Importance(alcove.Some(importance))
+		changes[fact.BaseImportance] = importance
+	}
+	for name, v := range changes {
+		edit.Metadata(name, v)
+	}
+	if err := edit.Apply(); alcove.CodeOf(err) == alcove.NotFound { // deleted meanwhile
+		return nil
+	} else if err != nil {
+		return err
 	}
 	return announce(c, "fact_enriched", id, changes)
 }

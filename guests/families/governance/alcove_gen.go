@@ -111,6 +111,7 @@ func (part Hooks) AlcovePart() alcove.Handlers {
 func (x *Config) CodeSettings(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "standards", Value: scan.Text(&x.Standards)},
+		{Name: "seal_always", Value: scan.Bool(&x.SealAlways)},
 	})
 }
 

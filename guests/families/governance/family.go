@@ -3,7 +3,7 @@
 // The standard of a namespace is a memory with a rule: who may write, promote and delete there. The rule of any lets everybody, registered
 // the members of the scope, owner its creator alone, and approve sends each change to a branch of proposals, where nobody sees it until
 // the approver approves it: a human at the command line, an agent, or a number of agents. Nobody approves their own change. Rules hold
-// while the operator has the store hook on refuse. As a stored hook, the family notes the digest of each version in the chained log, so
+// while the store hook is on refuse. As a stored hook, once there is a rule or with seal_always, the family notes the digest of each version in the chained log, so
 // that a version that was altered afterwards is found. Quotas are the host's: the operator sets them.
 //
 //alcove:family governance 1.0.0
@@ -60,7 +60,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // Config is the family's configuration.
 type Config struct {
-	Standards string // The rules of namespaces, as memory_namespace_set_standard writes them
+	Standards  string // The rules of namespaces, as memory_namespace_set_standard writes them
+	SealAlways bool   // Whether versions are sealed though no namespace has a rule
 }
 
 // The collections: each record is in the namespace of the change.

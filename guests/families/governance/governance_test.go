@@ -227,6 +227,7 @@ type verified struct {
 
 func TestAnAlteredVersionIsNamed(t *testing.T) {
 	w := open(t, nil)
+	w.Config["seal_always"] = true
 	for _, text := range []string{"Green tea.", "Black tea.", "White tea."} {
 		if err := w.store("tea", text); err != nil {
 			t.Fatal(err)

@@ -75,10 +75,10 @@ func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse)
 // mostKeys is how many keys a pending change names.
 const mostKeys = 100
 
-// Hooks hold changes to the rules, and seal what was stored.
+// Hooks hold changes to the rules, and seal what was stored, once there is a rule.
 //
-//alcove:store collections=memory on_failure=refuse changes=store,delete,state
-//alcove:stored collections=memory own
+//alcove:store collections=memory on_failure=refuse changes=store,delete,state when_settings=standards
+//alcove:stored collections=memory own when_settings=standards,seal_always
 type Hooks struct{}
 
 // Store allows, refuses or proposes a change. All its entries are of one namespace and of one kind.

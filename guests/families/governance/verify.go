@@ -118,7 +118,8 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 		}
 	}
 	if first == 0 {
-		out.Fault = "no version has a digest in the log: the stored hook was off"
+		out.Fault = "nothing was checked: no version has a digest in the log. Versions are sealed while the stored hook is on and a namespace has a rule, or seal_always is set: " +
+			"alcove family grant governance --hook stored; alcove family config governance seal_always=true"
 		return out, nil
 	}
 	if err := out.log(c, m.Namespace, first, 0); err != nil || !out.Verified {

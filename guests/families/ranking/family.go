@@ -87,8 +87,10 @@ func (cfg Config) policy() *rank.Policy {
 	return &rank.Policy{Weights: cfg.weights(), Importance: cfg.Importance, Decay: cfg.Decay}
 }
 
-// Searches are ranked: its columns are the features of the candidates of one.
+// Searches are ranked: its columns are the features of the candidates of one. They are once weights were set or feedback was given, so that
+// searches cost nothing before.
 //
+//alcove:rank when_settings=ranking_weight_*,importance_weight_*,decay_rate_* when_records=rank-feedback
 //alcove:types decision error insight correction steering_rule learning session_summary plan observation
 type Searches struct{ rank.Columns }
 

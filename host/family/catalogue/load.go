@@ -248,13 +248,13 @@ func (f *Catalogue) AwaitHooks(ctx context.Context, name string) error {
 // loadAttempts limits how often a family that is replaced while it is loaded is loaded again.
 const loadAttempts = 8
 
-// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that is asked about some memories alone is
-// loaded for the first of them. The caller holds mu.
+// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that a tag or a condition calls for is
+// loaded then. The caller holds mu.
 func (f *Catalogue) takesPart(x *Family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
-	store = store && x.Manifest.Hooks.Store.TagFrom == ""
+	store = store && x.Manifest.Hooks.Store.TagFrom == "" && x.Manifest.Hooks.Store.When.IsZero()
 	_, rank := f.hookOf(x, abi.HookRank)
-	return store || rank
+	return store || rank && x.Manifest.Hooks.Rank.When.IsZero()
 }
 
 // Preload loads families with hooks in stores and searches, in the background.

@@ -221,6 +221,9 @@ func (all *Keys) Clash(f *Family) string {
 	return ""
 }
 
+// Same reports whether a value is another one, however they are formatted.
+func Same(a, b json.RawMessage) bool { return bytes.Equal(a, b) || sameJSON(a, b) }
+
 // sameJSON reports whether two JSON values are equal, however they are formatted.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {

@@ -42,7 +42,9 @@ func given(name string) ([]abi.Capability, []abi.Hook) {
 	case "consolidation":
 		return []abi.Capability{abi.CanMemoryWrite}, nil
 	case "facts":
-		return nil, []abi.Hook{abi.HookStored}
+		return nil, []abi.Hook{abi.HookStore, abi.HookStored}
+	case "governance": // once there is a rule
+		return nil, []abi.Hook{abi.HookStore, abi.HookStored}
 	case "legacy":
 		return []abi.Capability{abi.CanToolsUsage}, nil
 	case "lifecycle":

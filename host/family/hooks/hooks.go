@@ -39,6 +39,10 @@ type Family interface {
 	Generations(hook abi.Hook) int
 	// Setting returns the text of a setting of its own.
 	Setting(ctx context.Context, key string) (string, error)
+	// Differs reports whether one of the settings that a condition names is not its default, as it applies to an agent in a namespace.
+	Differs(ctx context.Context, w abi.When, agent, namespace string) (bool, error)
+	// Keeps reports whether it has a record in one of its collections.
+	Keeps(ctx context.Context, at memory.Location, collection string) (bool, error)
 	// Rest counts failures, for all hooks of a version together.
 	Rest() *Rest
 	// Loaded returns its guest. ok is false while it is loading, which Loaded starts in the background.
@@ -97,10 +101,13 @@ type Options struct {
 }
 
 // Hooks calls the hooks of all families. Its methods may be called concurrently.
-type Hooks struct{ o Options }
+type Hooks struct {
+	o      Options
+	passed passed
+}
 
 // New returns the hooks of families.
-func New(o Options) *Hooks { return &Hooks{o} }
+func New(o Options) *Hooks { return &Hooks{o: o} }
 
 // as returns the space as a family uses it for a caller.
 func (h *Hooks) as(c memory.Caller, x Family) *memory.Access {

@@ -43,6 +43,9 @@ type plain struct {
 	readsRecords []string // the families of its grant
 	generations  int      // 0: 1
 	setting      string
+	differs      bool     // a setting differs from its default
+	unreadable   error    // why its settings cannot be read
+	keeps        []string // the collections with a record
 
 	mu       sync.Mutex
 	asked    [][]byte
@@ -61,6 +64,14 @@ func (x *plain) ReadsRecords(collection string) bool {
 }
 
 func (x *plain) Setting(context.Context, string) (string, error) { return x.setting, nil }
+
+func (x *plain) Differs(context.Context, abi.When, string, string) (bool, error) {
+	return x.differs, x.unreadable
+}
+
+func (x *plain) Keeps(_ context.Context, _ memory.Location, collection string) (bool, error) {
+	return slices.Contains(x.keeps, collection), nil
+}
 
 func (x *plain) Generations(abi.Hook) int { return cmp.Or(x.generations, 1) }
 
@@ -275,7 +286,7 @@ func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 	families := present{on: map[abi.Hook][]Family{}}
 	h, _ := open(t, families)
 	r := memory.Ranking{Caller: memory.Caller{Rights: memory.FullRights()}, Hits: 1, Types: []string{"fact"}, Column: func(string) []float32 { return nil }}
-	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil || h.Depth() != 0 {
+	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil || h.Depth(t.Context(), r) != 0 {
 		t.Errorf("without a family: %t, %v", ok, err)
 	}
 	families.all(abi.HookRank, x)
@@ -341,7 +352,7 @@ func TestAFamilyIsToldOfOneGenerationAtOnceAndOfNoneBeyondItsNumber(t *testing.T
 	page := memory.Written{Upto: 9, Entries: []memory.WrittenEntry{entry(1, "a", "", 0), entry(2, "own", "x", 0), entry(3, "beyond", "y", 2), entry(4, "b", "", 0),
 		entry(6, "answer", "y", 1), entry(7, "later", "y", 2), entry(8, "c", "", 0)},
 		Merges: []memory.MergedBranch{{Source: "draft", Version: 5}, {Source: "own", Version: 5, By: memory.Caller{Family: "x"}}, {Source: "next", Version: 8}}}
-	n := h.pick(l, "default", page)
+	n := h.pick(l, "default", page, true)
 	var told []string
 	for _, e := range n.entries {
 		told = append(told, e.Key)
@@ -353,7 +364,7 @@ func TestAFamilyIsToldOfOneGenerationAtOnceAndOfNoneBeyondItsNumber(t *testing.T
 		t.Errorf("cut %+v", n.cut)
 	}
 	l.Family.(*plain).generations = 2
-	if n := h.pick(l, "default", page); n.cut != nil || n.upto != 2 || len(n.entries) != 1 {
+	if n := h.pick(l, "default", page, true); n.cut != nil || n.upto != 2 || len(n.entries) != 1 {
 		t.Errorf("with two generations: %+v", n)
 	}
 }

@@ -22,48 +22,63 @@ const (
 // rankDepth is the number of a search's best hits that are ranked.
 const rankDepth = 50
 
-// ranker returns the family that ranks; the first by name if several are granted it.
-func (h *Hooks) ranker() (Family, bool) {
+// ranker returns the family that ranks a search; the first by name if several are granted it. on is false if none does, or nothing calls for it.
+func (h *Hooks) ranker(ctx context.Context, r memory.Ranking) (x Family, on bool, err error) {
 	list := h.o.Families.On(abi.HookRank)
 	if len(list) == 0 {
-		return nil, false
+		return nil, false, nil
 	}
-	return list[0], true
+	when := list[0].Manifest().Hooks.Rank.When
+	if when.IsZero() {
+		return list[0], true, nil
+	}
+	at := place{memory.Location{Branch: r.Branch, Namespace: namespaceOf(r)}, r.Caller.Agent}
+	on, err = calledFor(ctx, list[0], when, at)
+	return list[0], on, err
 }
 
-// Depth returns the number of a search's best hits that Rank needs.
-func (h *Hooks) Depth() int {
-	if _, on := h.ranker(); !on {
+// Depth returns the number of a search's best hits that Rank needs. If that cannot be found out, Rank says why.
+func (h *Hooks) Depth(ctx context.Context, r memory.Ranking) int {
+	if _, on, err := h.ranker(ctx, r); !on && err == nil {
 		return 0
 	}
 	return rankDepth
 }
 
+// ranking returns the guest of a ranking family. One that conditions call for is loaded when they do, and waited for; until others are loaded,
+// ok is false.
+func ranking(ctx context.Context, x Family) (g Guest, ok bool, err error) {
+	if g, ok = x.Loaded(); ok || x.Manifest().Hooks.Rank.When.IsZero() {
+		return g, ok, nil
+	}
+	g, err = x.Load(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("family %s is being loaded", x.Name())
+	}
+	return g, err == nil, err
+}
+
 // Rank has the ranking family score the candidates. While it is loading, or is itself searching, the order is
 // unchanged.
 func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
-	x, on := h.ranker()
-	if !on || x.Rest().Resting(h.o.Clock()) {
-		return nil, false, nil
+	x, on, err := h.ranker(ctx, r)
+	if err != nil || !on || x.Rest().Resting(h.o.Clock()) {
+		return nil, false, err
 	}
-	guest, loaded := x.Loaded()
-	if !loaded {
-		return nil, false, nil
-	}
-	defer guest.Release()
 	ctx, cancel := context.WithTimeout(ctx, rankWithin)
 	defer cancel()
+	guest, loaded, err := ranking(ctx, x)
+	if err != nil || !loaded {
+		return nil, false, err
+	}
+	defer guest.Release()
 	reader := r.Caller
 	reader.Rights = reader.Rights.ReadOnly()
 	stage, err := h.as(reader, x).Stage(ctx, r.Branch)
 	if err != nil {
 		return nil, false, err
 	}
-	namespace := ""
-	if len(r.Namespaces) == 1 { // over several namespaces, the shared settings apply
-		namespace = r.Namespaces[0]
-	}
-	asked := guest.Begin(abi.HookRank, stage, reader, namespace, "")
+	asked := guest.Begin(abi.HookRank, stage, reader, namespaceOf(r), "")
 	request, err := scoring(ctx, x.Manifest().Hooks.Rank, asked, r)
 	if err != nil {
 		return nil, false, err
@@ -84,6 +99,14 @@ func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, er
 		return nil, false, nil // it is on the stack: it asked for this search
 	}
 	return nil, false, err
+}
+
+// namespaceOf returns the namespace whose settings apply to a search. Over several, the shared ones do.
+func namespaceOf(r memory.Ranking) string {
+	if len(r.Namespaces) == 1 {
+		return r.Namespaces[0]
+	}
+	return ""
 }
 
 // scoring encodes the request to rank.

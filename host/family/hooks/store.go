@@ -109,9 +109,22 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore && s.Collection == "":
 		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
 		return true, nil
+	case errors.As(err, new(loadingError)) && h.isTold(x):
+		return false, nil // of what it does not see now
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
 	return false, nil
+}
+
+// loadingError means that a guest is being loaded.
+type loadingError struct{ error }
+
+func (e loadingError) Unwrap() error { return e.error }
+
+// isTold reports whether a family is told of memories after they were stored.
+func (h *Hooks) isTold(x Family) bool {
+	_, on := h.named(abi.HookStored, x.Name())
+	return on
 }
 
 // detailsOf returns the details of a guest's failure, such as the text of its panic.
@@ -308,7 +321,7 @@ func (s Store) guest(ctx context.Context) (Guest, error) {
 	if s.OnFailure == abi.OnFailureRefuse {
 		return s.Load(ctx)
 	}
-	return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}
+	return nil, loadingError{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}}
 }
 
 // question is a change that a guest is asked about.

@@ -22,18 +22,14 @@ func (s Store) Tag(ctx context.Context) (string, error) {
 	return tag, nil
 }
 
-// askSome is askOne about the memories that a hook's setting names: by the tags with which they came, whatever other hooks made of them.
+// askSome is askOne about the items that concern a hook.
 func (h *Hooks) askSome(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (put *deferred, err error) {
-	tag, err := x.Tag(ctx)
-	if err != nil {
+	which, err := x.which(ctx, s, d.Items)
+	if err != nil || len(which) == 0 {
 		return nil, err
 	}
 	part := *d
-	which := tagged(s, tag)
-	if tag != abi.Everything {
-		if len(which) == 0 {
-			return nil, nil
-		}
+	if len(which) != len(d.Items) {
 		part.Items = make([]memory.Item, len(which))
 		for i, at := range which {
 			part.Items[i] = d.Items[at]
@@ -100,17 +96,4 @@ func divided(items []memory.Item) (parts [][]memory.Item) {
 type deferred struct {
 	family Store
 	items  []memory.Item
-}
-
-// tagged are the indexes of the memories with a tag. Records have none.
-func tagged(s memory.Storing, tag string) (which []int) {
-	if tag == abi.Nothing || s.Collection != "" {
-		return nil
-	}
-	for i, it := range s.Items {
-		if slices.Contains(it.Tags, tag) {
-			which = append(which, i)
-		}
-	}
-	return which
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -65,8 +66,8 @@ type news struct {
 
 func (n news) empty() bool { return len(n.entries) == 0 && len(n.merges) == 0 }
 
-// pick selects a listener's writes from a page, up to a change of generation.
-func (h *Hooks) pick(l listener, branch string, page memory.Written) news {
+// pick selects a listener's writes from a page, up to a change of generation. called is calledFor.
+func (h *Hooks) pick(l listener, branch string, page memory.Written, called bool) news {
 	n := news{upto: page.Upto, more: page.More}
 	entries, merges := page.Entries, page.Merges
 	for len(entries)+len(merges) > 0 {
@@ -74,7 +75,7 @@ func (h *Hooks) pick(l listener, branch string, page memory.Written) news {
 		if len(merges) == 0 || len(entries) > 0 && entries[0].Version <= merges[0].Version {
 			e := entries[0]
 			version, entries = e.Version, entries[1:]
-			if h.takes(&n, l, abi.HookStored, branch, version, e.By, l.isOwn(e)) {
+			if h.takes(&n, l, abi.HookStored, branch, version, e.By, l.isOwn(e) || !l.concerns(e, called)) {
 				n.entries = append(n.entries, l.entry(e))
 			}
 		} else {
@@ -91,11 +92,59 @@ func (h *Hooks) pick(l listener, branch string, page memory.Written) news {
 	return n
 }
 
-// takes reports whether a listener gets a write. It ends the news before a write of another generation, and counts cut
+// concerns reports whether a listener's stored hook is about an entry. It is about deletions only while it is called for whatever it lists.
+func (l listener) concerns(e memory.WrittenEntry, called bool) bool {
+	hook := l.Manifest().Hooks.Stored
+	if e.Collection != "" || e.Deleted {
+		return called
+	}
+	return concerns(hook, called, memory.Item{Type: e.Type, Importance: e.Importance, Tags: e.Tags, Metadata: e.Metadata})
+}
+
+// wanted reports whether a listener is to be told of writes of a source now, and whether it is called for whatever these are. Of what was written
+// while it was not wanted it is not told, unless the server ends before it is told of something later.
+func (h *Hooks) wanted(ctx context.Context, l listener, from source, now uint64) (called, wanted bool, err error) {
+	if !l.stored {
+		return true, true, nil
+	}
+	when := l.Manifest().Hooks.Stored.When
+	called, err = calledFor(ctx, l.Family, when, place{agent: ops.OwnCaller(l.Name()).Agent})
+	if wanted = called || len(when.Lacks) > 0 || l.merged; err == nil && !wanted {
+		h.passed.note(from.key(l), now)
+	}
+	return called, wanted, err
+}
+
+// passed are versions of sources up to which a family has nothing to be told of, by the source's key, beside the positions that are stored. Its
+// methods may be called concurrently.
+type passed struct {
+	mu   sync.Mutex
+	upto map[string]uint64
+}
+
+// mostPassed bounds the sources that are kept; beyond, they are read again.
+const mostPassed = 10_000
+
+func (p *passed) note(key string, version uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.upto == nil || len(p.upto) >= mostPassed {
+		p.upto = map[string]uint64{}
+	}
+	p.upto[key] = version
+}
+
+func (p *passed) upTo(key string) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.upto[key]
+}
+
+// takes reports whether a listener gets a write, unless it is not for it. It ends the news before a write of another generation, and counts cut
 // writes.
-func (h *Hooks) takes(n *news, l listener, hook abi.Hook, branch string, version uint64, by memory.Caller, own bool) bool {
+func (h *Hooks) takes(n *news, l listener, hook abi.Hook, branch string, version uint64, by memory.Caller, not bool) bool {
 	switch {
-	case own:
+	case not:
 		return false
 	case by.Generation > l.Generations(hook):
 		n.cut = n.cut.add(by, branch, version, h.o.Clock())
@@ -143,9 +192,14 @@ func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64)
 	if err != nil {
 		return false, err
 	}
-	after = max(after, since)
-	q, wanted := l.query(from, after)
-	if !wanted || after >= stage.Version() {
+	called, wanted, err := h.wanted(ctx, l, from, stage.Version())
+	if err != nil || !wanted {
+		return false, err
+	}
+	told := max(after, since)
+	after = max(told, h.passed.upTo(from.key(l)))
+	q, ok := l.query(from, after)
+	if !ok || after >= stage.Version() {
 		return false, nil
 	}
 	reader := ops.OwnCaller(l.Name())
@@ -156,8 +210,9 @@ func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64)
 	if err != nil || page.Upto <= after {
 		return false, err
 	}
-	n := h.pick(l, from.branch, page)
-	if n.empty() && n.cut == nil && !n.more && (!known || n.upto-after < storedPage) {
+	n := h.pick(l, from.branch, page, called)
+	if n.empty() && n.cut == nil && !n.more && (!known || n.upto-told < storedPage) {
+		h.passed.note(from.key(l), n.upto)
 		return false, nil // an unchanged position is not worth a commit
 	}
 	return h.tellNews(ctx, l, from, after, n)

@@ -17,7 +17,7 @@ func (takingPart) Storing(_ context.Context, s memory.Storing) (memory.Decision,
 
 func (takingPart) Asks(memory.Change, string) bool { return false }
 
-func (takingPart) Depth() int { return 10 }
+func (takingPart) Depth(context.Context, memory.Ranking) int { return 10 }
 
 func (takingPart) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
 	return nil, false, errNo

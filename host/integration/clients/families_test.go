@@ -124,7 +124,7 @@ func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 	if err != nil || len(scenarios) == 0 {
 		t.Fatal("there are no scenarios", err)
 	}
-	commands := []string{"embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank", "family grant governance --hook store=refuse --hook stored", "family grant legacy tools.usage"}
+	commands := []string{"embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank", "family grant governance --hook store=refuse --hook stored", "family config governance seal_always=true", "family grant legacy tools.usage"}
 	files := carrying(t, append(commands, website(t, "sdk-stdio", "sdk-http", "client-2026-http", "client-stdio-deaf")...)...)
 	for _, path := range scenarios {
 		absolute, err := filepath.Abs(path)

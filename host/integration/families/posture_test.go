@@ -23,7 +23,7 @@ type fresh struct {
 	c *client.Session
 }
 
-func startFresh(t *testing.T, posture registry.Posture, clock *testclock.Clock) fresh {
+func startFresh(t testing.TB, posture registry.Posture, clock *testclock.Clock) fresh {
 	t.Helper()
 	o := host.Options{Posture: posture}
 	if clock != nil {

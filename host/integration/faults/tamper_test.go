@@ -41,6 +41,8 @@ func sealed(t *testing.T) (dir string, versions []uint64) {
 	k := server.Carrying(t, host.Options{Dir: dir})
 	_, err := operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
 	must.Do(t, err)
+	_, err = operator.Call(t.Context(), k.Acts, operator.ConfigureFamily, operator.ConfigureRequest{Family: "governance", Values: operator.FamilyConfig{"seal_always": []byte(`true`)}})
+	must.Do(t, err)
 	c, err := k.Connect(owner.Hello{Agent: "ann"})
 	must.Do(t, err)
 	for _, text := range []string{"Green tea.", "Black tea.", "White tea."} {

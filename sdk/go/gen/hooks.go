@@ -51,11 +51,11 @@ func (f *family) addHook(h *abi.Hooks, p part, method string) (err error) {
 // storeHook is the hook before a commit. A guard that fails keeps out, unless it says otherwise.
 func (p part) storeHook(name string) (*abi.StoreHook, error) {
 	rest, _ := p.setting(name)
-	flags, settings, err := words(name, rest, []string{"redacts"}, []string{"collections", "changes", "on_failure", "tag_from"})
+	flags, settings, err := words(name, rest, []string{"redacts"}, []string{"collections", "changes", "on_failure", "tag_from", "types", "when_settings", "when_records", "when_lacks"})
 	h := &abi.StoreHook{
 		Collections: separated(settings["collections"]), Changes: separated(settings["changes"]),
 		OnFailure: abi.OnFailure(settings["on_failure"]), Redacts: slices.Contains(flags, "redacts"),
-		TagFrom: settings["tag_from"],
+		TagFrom: settings["tag_from"], Types: separated(settings["types"]), When: whenOf(settings),
 	}
 	if name == "guard" && h.OnFailure == "" {
 		h.OnFailure = abi.OnFailureRefuse
@@ -66,14 +66,19 @@ func (p part) storeHook(name string) (*abi.StoreHook, error) {
 // storedHook is the hook after a commit.
 func (p part) storedHook() (*abi.StoreHook, error) {
 	rest, _ := p.setting("stored")
-	flags, settings, err := words("stored", rest, []string{"own"}, []string{"collections", "generations"})
-	h := &abi.StoreHook{Collections: separated(settings["collections"]), Own: slices.Contains(flags, "own")}
+	flags, settings, err := words("stored", rest, []string{"own"}, []string{"collections", "generations", "types", "when_settings", "when_lacks"})
+	h := &abi.StoreHook{Collections: separated(settings["collections"]), Own: slices.Contains(flags, "own"), Types: separated(settings["types"]), When: whenOf(settings)}
 	if text, given := settings["generations"]; given && err == nil {
 		if h.Generations, err = strconv.Atoi(text); err != nil || h.Generations < 1 || h.Generations > abi.MostGenerations {
 			return nil, fmt.Errorf("//alcove:stored generations=%s: give a number from 1 to %d", text, abi.MostGenerations)
 		}
 	}
 	return h, err
+}
+
+// whenOf is what calls for a hook.
+func whenOf(settings map[string]string) abi.When {
+	return abi.When{Settings: separated(settings["when_settings"]), Records: separated(settings["when_records"]), Lacks: separated(settings["when_lacks"])}
 }
 
 // separated are the words of a setting that commas separate.
@@ -90,7 +95,12 @@ func (f *family) rankHook(p part) (*abi.RankHook, error) {
 		return nil, err
 	}
 	kinds, _ := p.setting("types")
-	h := &abi.RankHook{Types: strings.Fields(kinds)}
+	rest, _ := p.setting("rank")
+	_, settings, err := words("rank", rest, nil, []string{"when_settings", "when_records"})
+	if err != nil {
+		return nil, err
+	}
+	h := &abi.RankHook{Types: strings.Fields(kinds), When: whenOf(settings)}
 	for _, c := range columns {
 		h.Features = append(h.Features, c.name)
 	}

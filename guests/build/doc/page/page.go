@@ -217,16 +217,16 @@ func (p *printer) result(s schema) error {
 func (p *printer) hooks(m *abi.Manifest) {
 	var list []string
 	if m.Hooks.Store != nil {
-		list = append(list, "`store`: before a memory is stored")
+		list = append(list, "`store`: before a memory is stored"+asked(m.Hooks.Store.Types, m.Hooks.Store.When))
 	}
 	if m.Hooks.Stored != nil {
-		list = append(list, "`stored`: after memories were stored")
+		list = append(list, "`stored`: after memories were stored"+asked(m.Hooks.Stored.Types, m.Hooks.Stored.When))
 	}
 	if m.Hooks.Merged != nil {
 		list = append(list, "`merged`: after a merge")
 	}
 	if m.Hooks.Rank != nil {
-		list = append(list, "`rank`: at each search")
+		list = append(list, "`rank`: at each search"+asked(nil, m.Hooks.Rank.When))
 	}
 	for _, j := range m.Hooks.Jobs {
 		every := "when it is queued"
@@ -248,6 +248,29 @@ func (p *printer) hooks(m *abi.Manifest) {
 	}
 	p.line("")
 }
+
+// asked says of which memories a hook is asked, and what calls for it.
+func asked(types []string, w abi.When) (text string) {
+	if len(types) > 0 {
+		text = ", of the types " + strings.Join(types, ", ")
+	}
+	var calls []string
+	if len(w.Settings) > 0 {
+		calls = append(calls, "one of the settings "+quoted(w.Settings)+" is not its default")
+	}
+	if len(w.Records) > 0 {
+		calls = append(calls, "the namespace has records of "+quoted(w.Records))
+	}
+	if len(w.Lacks) > 0 {
+		calls = append(calls, "a memory lacks "+quoted(w.Lacks))
+	}
+	if len(calls) == 0 {
+		return text
+	}
+	return text + ", where " + strings.Join(calls, ", or ")
+}
+
+func quoted(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 func (p *printer) config(m *abi.Manifest) error {
 	if len(m.Config) == 0 {
