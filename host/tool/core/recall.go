@@ -17,7 +17,7 @@ func (k *kit) recallTool() tool.Spec {
 		Aliases:     strata("recall"),
 		Description: "Recall, get or read the value of an exact key, now or as_of a moment (1h ago, v12); or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
-			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
+			"query answers {facts, recallId} from all namespaces (in a project, all but other projects) unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
 			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
 		Output: json.RawMessage(`{
 			"type": "object",

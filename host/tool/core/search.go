@@ -30,7 +30,7 @@ func (k *kit) searchTool() tool.Spec {
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
-		Description: "Search: find what you know or discussed, best first, in all namespaces. No query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
+		Description: "Search: find what you know or discussed, best first, outside other projects. No query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. A session that works in a project leaves other projects out, unless namespace names some, or is \"*\". tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
@@ -66,7 +66,7 @@ type searchRequest struct {
 	States    []memory.State `json:"state" alcove:"advanced" schema:"'type':'string'" doc:"active (when left out), archived, merged or pruned; or a list of these."`
 	Since     moment         `json:"since" alcove:"alias=start" doc:"Only what was created or written from this moment on, such as 2h ago, yesterday or 2026-03-01."`
 	Until     moment         `json:"until" alcove:"advanced,alias=end" doc:"Only what was created or written before this moment, in the same forms."`
-	Namespace []string       `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Only this namespace, or a list of them; all when left out."`
+	Namespace []string       `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Only this namespace, or a list of them, or * for all; all but other projects when left out."`
 	Branch    string         `json:"branch" doc:"On which branch; the session's branch when left out."`
 	AsOf      asOf           `json:"as_of" doc:"Search what there was at a past moment, such as 1h ago, yesterday or v12."`
 	Events    bool           `json:"events" alcove:"advanced" doc:"Search the log's events instead of memories."`
