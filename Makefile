@@ -23,7 +23,7 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
 .PHONY: help run build guests plugins release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
-        stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning judge family-costs follow primitives seed-examples fmt clean
+        stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning judge family-costs follow primitives rows seed-examples fmt clean
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -195,6 +195,9 @@ follow: $(IMAGE) ## measure polls, pushed events, stores and searches beside eac
 # On a server process of its own: 16 clients make 200 calls a second, writes and reads, on 100,000 facts.
 primitives: $(IMAGE) ## measure writes, access bumps, searches and queries beside each other (PRIMITIVES=60s)
 	ALCOVE_PRIMITIVES=$(or $(PRIMITIVES),60s) $(LONG) -v -run TestPrimitives ./host/integration/speed
+
+rows: $(IMAGE)  ## run calls of every row of the documents in a new directory, and print which rows work
+	$(GO) test -tags=guests -count=1 -v ./host/integration/families -run TestTheRowsOfTheDocuments
 
 seed-examples: $(IMAGE) ## run every call that the documents of other systems print, and write docs/seed-examples.md
 	$(GO) test -count=1 ./host/integration/clients -run TestTheExamplesOfOtherSystems -update
