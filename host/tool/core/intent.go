@@ -11,97 +11,90 @@ import (
 )
 
 const (
-	mostSuggested = 4      // families suggested for an intent: the best and three others
-	clearlyBetter = 1.01   // least ratio of a family's score to the next for it to be loaded
-	wellDescribed = 1. / 4 // and least part of the intent's words in its description, one of them telling; or
-	nearEnough    = .5     // least nearness of its meaning
-	comparable    = .5     // least ratio of a suggestion's score to the first
-	leastScore    = .15    // of a family that fits
-	farther       = .03    // how much farther, at least, what no family does has to be
+	mostSuggested = 4   // families suggested for an intent: the best and three others
+	comparable    = .08 // least ratio of a suggestion's score to the first
+	leastMeaning  = .15 // least nearness of a family that has no word of the intent
 
-	ofWords  = .6 // weight of words beside that of meaning
-	ofCommon = .3 // weight of a word that is in requests of any kind
+	ofWording   = .6  // weight of the odds by wording
+	ofMeaning   = .7  // of those by meaning
+	ofNearest   = 8.  // of the nearness of the nearest examples
+	ofElsewhere = 3.3 // how much likelier, as a logarithm, it is that no family does it
+	certainty   = .5  // of the odds: wording and meaning are not independent, so their sum is too sure
 )
 
 // suggestion is a family that may serve an intent, with the reason.
 type suggestion struct {
-	family  *tool.Set // nil: none does
-	score   float64   // from 0 to 1
-	meaning float64   // how near its examples and descriptions are, at most 1
-	matched []string  // the intent's words in its description
-	part    float64   // their fraction of the intent's words
-	telling bool      // one of them is not in requests of any kind
+	family  *tool.Set
+	score   float64  // how likely it is, from 0 to 1
+	meaning float64  // how near its examples and descriptions are, at most 1
+	matched []string // the intent's words in its description
+	part    float64  // their fraction of the intent's words
 }
 
-// suggest returns those of some families of the snapshot that serve an intent, best first; none if what no family does is nearer. A word
-// counts more the fewer families it describes.
+// suggest returns those of some families of the snapshot that serve an intent, best first; none if it is likelier that no family does.
 func (n *intents) suggest(families []*tool.Set, intent string) []suggestion {
+	odds, near := n.odds(intent)
 	asked := n.wordsOf(intent)
-	near := n.meaningOf(intent)
-	rarity, all := n.rarities(families, asked)
-	of := func(family *tool.Set, d *described) suggestion {
-		s := suggestion{family: family}
-		for i, w := range asked {
-			weight := d.terms[w.term]
-			if weight == 0 {
-				continue
+	elsewhere := odds[0] + ofElsewhere
+	list, all, first := []suggestion{}, math.Exp(certainty*elsewhere), elsewhere
+	for _, f := range families {
+		class := n.classes[f]
+		s := suggestion{family: f, meaning: near[class], score: math.Exp(certainty * odds[class])}
+		for _, w := range asked {
+			if n.terms[class][w.term] {
+				s.matched = append(s.matched, w.text)
 			}
-			s.score += rarity[i] * weight / all
-			s.matched, s.telling = append(s.matched, w.text), s.telling || !w.common
+		}
+		if len(s.matched) == 0 && s.meaning < leastMeaning {
+			continue
 		}
 		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
-		if near != nil {
-			s.meaning = near(d)
-			s.score = ofWords*s.score + (1-ofWords)*s.meaning
-		}
-		return s
+		all, first = all+s.score, max(first, odds[class])
+		list = append(list, s)
 	}
-	var list []suggestion
-	for _, f := range families {
-		if s := of(f, n.families[f]); s.score > 0 {
-			list = append(list, s)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
-	if len(list) == 0 || list[0].score < max(leastScore, of(nil, n.elsewhere).score+farther) {
+	if first == elsewhere {
 		return nil
 	}
+	for i := range list {
+		list[i].score /= all
+	}
+	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
 	least := comparable * list[0].score
 	list = slices.DeleteFunc(list, func(s suggestion) bool { return s.score < least })
 	return list[:min(len(list), mostSuggested)]
 }
 
-// rarities returns what each word of an intent counts, and the score of a family with all of them in its name.
-func (n *intents) rarities(families []*tool.Set, asked []wordTerm) (each []float64, all float64) {
-	for _, w := range asked {
-		known := n.elsewhere.terms[w.term]
-		for _, f := range families {
-			known += n.families[f].terms[w.term]
+// odds returns, for each class, the logarithm of how likely an intent is for it, beside a constant, and how near its texts are.
+func (n *intents) odds(intent string) (odds, near []float64) {
+	odds, near = make([]float64, len(n.terms)), make([]float64, len(n.terms))
+	n.wording.odds(intent, ofWording, odds)
+	if n.meanings != nil {
+		if v := n.vectors.Vector(intent); len(v) == len(n.meanings.mean) {
+			var means []float64
+			means, near = n.meanings.compare(v)
+			addTo(odds, means, ofMeaning)
+			addTo(odds, near, ofNearest)
 		}
-		r := math.Log(1 + float64(1+len(families))*inName/max(known, inName))
-		if w.common {
-			r *= ofCommon
-		}
-		each, all = append(each, r), all+inName*r
 	}
-	return each, max(all, math.SmallestNonzeroFloat64)
+	// Of a constant that all share, exp would overflow.
+	most := slices.Max(odds)
+	for i := range odds {
+		odds[i] -= most
+	}
+	return odds, near
 }
 
 // best returns the suggestion to follow without asking, or nil if there is none.
 func best(list []suggestion) *suggestion {
-	if len(list) == 0 || list[0].family.Fault != "" || len(list) > 1 && list[0].score < clearlyBetter*list[1].score {
+	if len(list) == 0 || list[0].family.Fault != "" || len(list) > 1 && list[0].score == list[1].score {
 		return nil
 	}
-	if first := &list[0]; first.telling && first.part >= wellDescribed || first.meaning >= nearEnough {
-		return first
-	}
-	return nil
+	return &list[0]
 }
 
 // wordTerm is a word of an intent.
 type wordTerm struct {
 	text, term string
-	common     bool // it tells nothing of what is wanted
 }
 
 // wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
@@ -121,7 +114,7 @@ func (n *intents) spelled(intent string, telling []string) []wordTerm {
 		for _, term := range search.Terms(text) {
 			if i := slices.Index(telling, term); i >= 0 {
 				telling = slices.Delete(telling, i, i+1)
-				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, isAmong(n.common, term) || isAmong(n.asking, term) || isNumber(term)})
+				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term})
 			}
 		}
 	}

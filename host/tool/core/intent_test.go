@@ -201,3 +201,28 @@ type carried []tool.Family
 func (f carried) Families() []tool.Family            { return f }
 func (f carried) Changed() <-chan struct{}           { return nil }
 func (f carried) Load(context.Context, string) error { return nil }
+
+func TestAFamilyOfThirdPartiesWithFewExamplesIsFoundAmongTheBuiltIn(t *testing.T) {
+	table, err := wordvec.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list carried
+	for _, f := range firstParty(t).Sets {
+		list = append(list, f.Family)
+	}
+	list = append(list, tool.Family{Name: "brewery", Description: "Keeps recipes, batches and tastings of beer", Examples: []string{
+		"which hops went into the last batch?", "start a new brew", "how bitter is the pale ale?", "note the gravity of the fermenter",
+	}})
+	there := tool.NewRegistry(list).Snapshot()
+	known := newIntents(there, table)
+	for _, intent := range []string{"what hops did we use for the stout?", "when was the batch bottled?", "the malt for the next brew", "record a tasting of the lager"} {
+		got := ""
+		if chosen := best(known.suggest(there.Sets, intent)); chosen != nil {
+			got = chosen.family.Name
+		}
+		if got != "brewery" {
+			t.Errorf("%q loads %q, want brewery", intent, got)
+		}
+	}
+}
