@@ -39,6 +39,73 @@
 //alcove:example put me on the list of available helpers
 //alcove:example show who is registered and what they do
 //alcove:example tell me what another agent is responsible for
+//alcove:example hello, I am the documentation bot and write manuals
+//alcove:example enrol me as a tester
+//alcove:example my speciality is performance tuning, put it in my profile
+//alcove:example say that I can do OCR and translation
+//alcove:example add Go to my list of skills
+//alcove:example I have a new job here: from now on I do triage
+//alcove:example register under the name Scout
+//alcove:example check in with my name and role
+//alcove:example who does the server take me for?
+//alcove:example what identity is this connection using?
+//alcove:example what may I do here, read or write?
+//alcove:example do I have write access to finance?
+//alcove:example can I read the legal namespace?
+//alcove:example why am I not allowed to store in this scope?
+//alcove:example my own profile, please
+//alcove:example show my identity, my spaces and whether all is healthy
+//alcove:example who else is registered, and what are they good at?
+//alcove:example directory of agents
+//alcove:example is there anyone who can do data visualisation?
+//alcove:example who would be best for a legal question?
+//alcove:example I need an agent skilled in Terraform
+//alcove:example which assistant speaks Portuguese?
+//alcove:example route this to whoever knows about networks
+//alcove:example find the right bot for code review
+//alcove:example someone competent in statistics
+//alcove:example match this task with an agent
+//alcove:example who takes care of the database around here?
+//alcove:example open a workspace for the audit with read access for all and write access for two
+//alcove:example set up a space that only Ada and I can use
+//alcove:example private corner for the planner and me
+//alcove:example new scope for the marketing project
+//alcove:example make a team area whose contents are kept for 30 days
+//alcove:example invite the researcher bot to our space
+//alcove:example add three members to the design scope
+//alcove:example throw the intern bot out of the shared space
+//alcove:example she has left the team, take her access away
+//alcove:example kick an agent out
+//alcove:example who belongs to the release scope?
+//alcove:example list the members of our area
+//alcove:example who can see what I write here?
+//alcove:example remove the scope, the project is over
+//alcove:example close the shared space and archive it
+//alcove:example delete an empty scope
+//alcove:example leave the scope
+//alcove:example give the auditor read-only access to our notes
+//alcove:example let the night bot write here too
+//alcove:example share this space with another agent
+//alcove:example grant and revoke rights of members
+//alcove:example how do I become a member?
+//alcove:example refresh my capability vector so that matching finds me
+//alcove:example prepare my skills to be matched by meaning
+//alcove:example forward important memories to agents who care about them
+//alcove:example tell the system about my purpose and settings
+//alcove:example set my default scope
+//alcove:example rename myself to Archivist
+//alcove:example what is the role of the agent called Hermes?
+//alcove:example which spaces can I get into?
+//alcove:example am I registered already?
+//alcove:example is the agent called Nova known here?
+//alcove:example I should introduce myself first
+//alcove:example what are the talents of the other assistants?
+//alcove:example assemble a team of bots for the incident
+//alcove:example who has which permissions in this place?
+//alcove:example limit reading to the members of the squad
+//alcove:example our three assistants need a common place that is closed to everybody else
+//alcove:example sign up as a new agent
+//alcove:example announce what jobs I take on
 //alcove:license Apache-2.0
 //alcove:needs record agent,routed to keep registrations, and which memories were routed to whom
 //alcove:needs memory.read * to count what a scope holds, to tell how the memory is, and to be told of new memories

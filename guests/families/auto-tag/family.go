@@ -33,6 +33,68 @@
 //alcove:example give my search query more related terms
 //alcove:example correct the tags that were chosen
 //alcove:example turn automatic labelling loose on the whole collection
+//alcove:example which tags would suit this paragraph?
+//alcove:example propose keywords for the text about solar panels
+//alcove:example give this note some labels
+//alcove:example file it under the right headings
+//alcove:example what topic is this about?
+//alcove:example classify these ten snippets
+//alcove:example sort this into work or private
+//alcove:example detect whether this is a decision or an error
+//alcove:example how important is this text, going by its content?
+//alcove:example guess the type of the entry
+//alcove:example the old notes have no tags, add some
+//alcove:example go through the whole namespace and tag it
+//alcove:example label everything in the background
+//alcove:example how far along is the tagging job?
+//alcove:example retag all notes with the new vocabulary
+//alcove:example each new memory should be labelled by itself
+//alcove:example switch on tagging for what I save
+//alcove:example k8s and kubernetes mean the same, use one tag
+//alcove:example merge the tags bug, bugs and defect
+//alcove:example replace the tag frontend by ui all over
+//alcove:example too many tags, reduce them
+//alcove:example find tags that are near synonyms
+//alcove:example clean the list of keywords
+//alcove:example harmonise our labels
+//alcove:example plural and singular forms of tags, join them
+//alcove:example which tags exist?
+//alcove:example most frequent tags
+//alcove:example tag cloud
+//alcove:example what tag do we normally use for invoices?
+//alcove:example use our own words for the labels
+//alcove:example synonyms for my search term
+//alcove:example which other words should I search for?
+//alcove:example widen my search for car
+//alcove:example similar terms for heart attack
+//alcove:example expand the query before I search
+//alcove:example words that often occur together with latency
+//alcove:example the search finds too little, give me related words
+//alcove:example keywords that describe this log
+//alcove:example assign categories
+//alcove:example group by subject with labels
+//alcove:example hashtags for this post in memory
+//alcove:example wrong label on this note, take it off
+//alcove:example this should have been tagged travel, learn it
+//alcove:example correct the category of an entry
+//alcove:example what would you tag this with?
+//alcove:example does this belong to finance or legal?
+//alcove:example make the notes findable by subject
+//alcove:example index terms for this document
+//alcove:example annotate the memory with topics
+//alcove:example tag one memory from what it says
+//alcove:example automatic keywords
+//alcove:example spell our tags consistently
+//alcove:example untagged notes: take care of them
+//alcove:example rename the category of all the old entries
+//alcove:example normalise tags
+//alcove:example set type and importance from the text for notes lacking them
+//alcove:example categorise the inbox of notes
+//alcove:example taxonomy of our labels
+//alcove:example unify labels in two languages
+//alcove:example put a subject on each entry
+//alcove:example related expressions for a query on flooding
+//alcove:example label
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what it tags, and count which tags and words there are
 //alcove:needs memory.write * to tag memories that are stored already

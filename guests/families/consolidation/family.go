@@ -36,6 +36,66 @@
 //alcove:example distil these observations into one summary note
 //alcove:example what did we note that is contradictory?
 //alcove:example these two notes say the same thing, make them one
+//alcove:example have we got this down already?
+//alcove:example don't store it twice, check first
+//alcove:example is there a note that says this already?
+//alcove:example which notes repeat each other?
+//alcove:example list doubles
+//alcove:example same information saved by two agents
+//alcove:example melt these three notes into one
+//alcove:example join the overlapping notes on shipping
+//alcove:example dedupe the namespace
+//alcove:example near-identical entries on the printer
+//alcove:example keep one and drop the copies
+//alcove:example redundant facts
+//alcove:example the user told us this five times
+//alcove:example what is the nearest note to this text, and should I merge?
+//alcove:example find pairs that contradict
+//alcove:example note 4 says Monday, note 9 says Tuesday
+//alcove:example does this fact oppose what we had before?
+//alcove:example are these two statements compatible?
+//alcove:example can both of these be right?
+//alcove:example I think A and B exclude each other, check
+//alcove:example inconsistencies about the budget
+//alcove:example conflicting addresses for the same client
+//alcove:example where does our knowledge disagree with itself?
+//alcove:example spot disagreements between agents' notes
+//alcove:example is anything in memory at odds with the new policy?
+//alcove:example why do these two conflict?
+//alcove:example which of the two contradictory notes is true?
+//alcove:example clear up contradictions
+//alcove:example reconcile the two versions
+//alcove:example condense many small notes about the move
+//alcove:example boil down the logs of this month
+//alcove:example turn the scattered remarks on onboarding into a coherent one
+//alcove:example summarise clusters of similar memories
+//alcove:example bundle what belongs to the same matter
+//alcove:example clusters of related notes
+//alcove:example compact the memory by merging what is similar
+//alcove:example reduce repetition
+//alcove:example we have the same fact in other words
+//alcove:example unite entries with the same content
+//alcove:example paraphrases of the same thing, merge them
+//alcove:example propose merges for me to look at
+//alcove:example report on duplicates and contradictions
+//alcove:example run the nightly merging now
+//alcove:example consolidate the project's memories
+//alcove:example similar facts should become one
+//alcove:example undo a wrong merge of two notes
+//alcove:example was this merged into something?
+//alcove:example does the claim that the port is 80 clash with another?
+//alcove:example new info: the office is in Graz, does that contradict something?
+//alcove:example check the facts for consistency
+//alcove:example sanity check of our knowledge: no contradictions
+//alcove:example two truths about the same thing
+//alcove:example overlapping observations about the pump
+//alcove:example am I repeating myself in the notes?
+//alcove:example which entries are copies of this one?
+//alcove:example this looks familiar, is it a duplicate?
+//alcove:example merge candidates
+//alcove:example fuse both notes and keep the more recent wording
+//alcove:example weed out repeats
+//alcove:example pull together what is spread over twenty notes
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to compare memories with each other
 //alcove:needs memory.propose * to propose merges, on a branch of its own

@@ -39,6 +39,80 @@
 //alcove:example set a value with a time to live under a key
 //alcove:example statistics on storage and versions
 //alcove:example either all of these writes succeed or none
+//alcove:example set build_no to 512
+//alcove:example what is the value of the key last_run?
+//alcove:example delete the key tmp
+//alcove:example list all keys that start with user:
+//alcove:example keep a small setting of my script under a name
+//alcove:example cache this blob
+//alcove:example read ten keys at once
+//alcove:example earlier values of this key
+//alcove:example write a whole batch of key-value pairs
+//alcove:example expire the key after an hour
+//alcove:example get $.address.city from the document
+//alcove:example change only the price within that JSON document
+//alcove:example patch a nested property
+//alcove:example delete an element of the array in the document
+//alcove:example store a JSON document and query parts of it
+//alcove:example JSONPath lookup
+//alcove:example add one to the visitor counter
+//alcove:example a number that ten workers increase concurrently
+//alcove:example compare and set
+//alcove:example write the value only if nobody else did in between
+//alcove:example optimistic locking on a shared variable
+//alcove:example implement a lock between two processes
+//alcove:example leader election with a shared cell
+//alcove:example who holds the semaphore?
+//alcove:example atomic swap
+//alcove:example initialise a cell with zero
+//alcove:example create a vector collection with 384 dimensions and cosine distance
+//alcove:example upsert embeddings with metadata
+//alcove:example query nearest vectors with a filter on the year
+//alcove:example find the closest five vectors to mine in collection images
+//alcove:example drop the collection of vectors
+//alcove:example statistics of my vector index
+//alcove:example bring my own vectors
+//alcove:example all or nothing: both writes or neither
+//alcove:example open a transaction
+//alcove:example commit
+//alcove:example roll back the open transaction
+//alcove:example abort what I began
+//alcove:example which transactions are open?
+//alcove:example do these three updates as a unit
+//alcove:example isolate my writes until I commit them
+//alcove:example append a raw event to the log
+//alcove:example read the log from sequence 100 on
+//alcove:example count log entries of a kind
+//alcove:example make an immutable entry
+//alcove:example list the namespaces
+//alcove:example create a namespace called lab
+//alcove:example drop an empty namespace
+//alcove:example tree of namespaces with counts
+//alcove:example does the namespace sandbox exist?
+//alcove:example export the branch to a bundle file
+//alcove:example load a bundle from another server
+//alcove:example check that the bundle is intact
+//alcove:example move data from one installation to another as one file
+//alcove:example ping the database
+//alcove:example how big is the database on disk?
+//alcove:example version and uptime of the store
+//alcove:example from when to when do the data reach?
+//alcove:example durability and fsync counters
+//alcove:example embed this sentence and give me the vector
+//alcove:example count the tokens of this text
+//alcove:example tokenise a string
+//alcove:example let the local model generate a completion
+//alcove:example which models are available?
+//alcove:example raw rows of the table signals
+//alcove:example inspect a family's collection for debugging
+//alcove:example show me the records behind the scenes
+//alcove:example dump table contents filtered by a field
+//alcove:example low-level access to the storage
+//alcove:example use the memory as a database for my program
+//alcove:example persist the state of my state machine
+//alcove:example store the job's cursor position so that the next run finds it
+//alcove:example test-and-set
+//alcove:example SQL-like select on a collection
 //alcove:license Apache-2.0
 //alcove:needs record kv,json,cell,vec,vec-info,txn to keep keys, documents, cells, vectors and what transactions are open
 //alcove:needs records.read * to show rows of collections that the caller may read

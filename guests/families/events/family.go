@@ -35,6 +35,70 @@
 //alcove:example notify my program as soon as a memory changes
 //alcove:example play all changes of last week again for my endpoint
 //alcove:example what was modified since the last poll?
+//alcove:example push every new memory to our endpoint
+//alcove:example send me an HTTP request when a note is edited
+//alcove:example let my service know as soon as something is deleted
+//alcove:example set up a webhook for the namespace orders
+//alcove:example register our callback with the change feed
+//alcove:example subscribe the dashboard to updates
+//alcove:example stream modifications to Kafka
+//alcove:example forward what is stored to our Slack bot by hook
+//alcove:example hook Zapier up so that it fires on new facts
+//alcove:example trigger the CI job whenever a decision is recorded
+//alcove:example wire up an automation that reacts to stored memories
+//alcove:example listen to changes as they happen
+//alcove:example live feed of writes
+//alcove:example tail the changes
+//alcove:example what happened in memory since sequence 4000?
+//alcove:example give me all events after this cursor
+//alcove:example which memories were written, changed and forgotten today, as a feed?
+//alcove:example incremental sync: only what changed since my last fetch
+//alcove:example keep a replica up to date from the change stream
+//alcove:example cancel the subscription of the old dashboard
+//alcove:example stop sending updates to that URL
+//alcove:example turn off the webhook
+//alcove:example end my hook
+//alcove:example no more callbacks please
+//alcove:example what am I subscribed to?
+//alcove:example list all active webhooks
+//alcove:example who receives our change events?
+//alcove:example is the endpoint subscribed for deletions as well?
+//alcove:example our receiver was down for an hour, deliver again
+//alcove:example replay from Monday 8:00 to the endpoint
+//alcove:example repeat the deliveries that got lost
+//alcove:example resend everything from yesterday to the hook
+//alcove:example redeliver failed events
+//alcove:example the webhook answered 500, which events are lost?
+//alcove:example show the deliveries that were given up
+//alcove:example dead letters of my subscription
+//alcove:example why did my callback stop being called?
+//alcove:example diagnose failing deliveries
+//alcove:example how many attempts were made to reach the endpoint?
+//alcove:example has the embedding of the new notes been computed?
+//alcove:example progress of classification in the background
+//alcove:example are my notes indexed yet?
+//alcove:example how long is the enrichment backlog?
+//alcove:example is the pipeline that tags and embeds caught up?
+//alcove:example pending enrichment jobs
+//alcove:example state of background processing for note 17
+//alcove:example the note is stored but not searchable by meaning yet, is it still being processed?
+//alcove:example did the vectors for the import finish?
+//alcove:example is anything stuck in the processing queue?
+//alcove:example when will the fresh memories be embedded?
+//alcove:example notify an external system about new facts
+//alcove:example connect our monitoring to what is written
+//alcove:example audit stream of writes to our SIEM
+//alcove:example fire a request when the importance is above 0.9
+//alcove:example only events of type fact_created, to the endpoint crm
+//alcove:example subscribe with a filter on namespace and kind
+//alcove:example my program should react right when someone adds a memory
+//alcove:example integrate with n8n on every stored note
+//alcove:example poll for updates
+//alcove:example long-poll for changes
+//alcove:example let a script run each time knowledge is added
+//alcove:example sync memory changes downstream in real time
+//alcove:example get told by HTTP about each forgotten memory
+//alcove:example feed our data warehouse with each change
 //alcove:license Apache-2.0
 //alcove:needs feed.read * to send the changes that the subscriber may read
 //alcove:needs http * to send them to endpoints

@@ -53,6 +53,76 @@
 //alcove:example please note that the port has changed
 //alcove:example I noticed that the test is flaky, note it
 //alcove:example record that the pump failed because of a valve
+//alcove:example my sister's birthday is the third of March, keep it
+//alcove:example Paul wants his reports as bullet points from now on
+//alcove:example for next time: the migration needs a superuser
+//alcove:example don't ever push to main on a Friday, that's a standing rule
+//alcove:example we dropped GraphQL because the clients could not cache it
+//alcove:example the customer called and wants to move the launch to June, jot it down
+//alcove:example I found out that the printer driver leaks memory
+//alcove:example the root cause was a missing index on orders
+//alcove:example put on file that the contract with Hansen ends in December
+//alcove:example I'm vegetarian, so stop proposing steak places
+//alcove:example please keep hold of this piece of information
+//alcove:example store the following as one idea
+//alcove:example here's a fact worth keeping
+//alcove:example commit this to your long-term knowledge
+//alcove:example lesson from today: never trust the clock of the test machine
+//alcove:example take a note: the staging password rotates every month
+//alcove:example we went with option B after weighing cost against speed
+//alcove:example the board approved the budget, and here is why
+//alcove:example I messed up the deploy by skipping the dry run, remember the mistake
+//alcove:example the user corrected me: the meeting is on the second floor
+//alcove:example she prefers tea
+//alcove:example he hates being called before nine
+//alcove:example add to your knowledge that the API returns dates in UTC
+//alcove:example retain what the doctor told me about the dosage
+//alcove:example note to self for good: back up before upgrading
+//alcove:example log this bug and what fixed it
+//alcove:example I realised that most support tickets come from one tenant
+//alcove:example our plan for the next quarter is to rewrite the importer
+//alcove:example save a plan for the house move
+//alcove:example capture an insight from the interviews
+//alcove:example this rule holds for everybody: no secrets in commit messages
+//alcove:example change the confidence of that statement to low
+//alcove:example the port I gave you is out of date, it is 8443 now, amend the entry
+//alcove:example replace the text of note 12 and leave its tags alone
+//alcove:example set the importance of that memory to nine
+//alcove:example pin this so it counts as essential
+//alcove:example add a summary to an existing fact
+//alcove:example attach my emotions to the memory: I was frustrated
+//alcove:example mark it as personal
+//alcove:example correct the year in what you stored about the merger
+//alcove:example fix a spelling mistake in my last entry
+//alcove:example the fact about the supplier should be of type decision
+//alcove:example move that entry into another collection
+//alcove:example list errors logged in November
+//alcove:example all insights with importance above 0.8
+//alcove:example show the steering rules we have
+//alcove:example what corrections did the user make so far?
+//alcove:example facts created by the build agent, newest first
+//alcove:example which plans are still on record?
+//alcove:example give me every observation from the first week of May
+//alcove:example what was the last thing you wrote down?
+//alcove:example the five newest entries please
+//alcove:example show me what came in this morning
+//alcove:example anything fresh in the memory?
+//alcove:example summary of the whole memory: number of entries and topics
+//alcove:example what kinds of things do you have stored?
+//alcove:example how big is your knowledge, and what are the main subjects?
+//alcove:example count the facts by type
+//alcove:example page through everything that is stored
+//alcove:example what do you have in store about all subjects, in short?
+//alcove:example tell me what you've got in there overall
+//alcove:example an inventory of what's been saved
+//alcove:example memorise: wifi code at the cabin is on the fridge
+//alcove:example the new hire starts on Monday, write that in
+//alcove:example I decided against the electric car because of the range
+//alcove:example the reason why we postponed the audit should be kept
+//alcove:example it turned out that the sensor was mounted upside down, put that on record
+//alcove:example from now on answer me in German
+//alcove:example you should know that I have two kids
+//alcove:example this is important: the safe closes at six
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to list facts, and read those that it changes
 //alcove:needs memory.write * to store facts

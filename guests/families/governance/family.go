@@ -39,6 +39,70 @@
 //alcove:example remove the approval requirement
 //alcove:example set the policy on who may write and delete
 //alcove:example prove that nobody forged this
+//alcove:example everything written here has to be checked by Petra first
+//alcove:example changes should wait for my okay
+//alcove:example no write without approval in the legal namespace
+//alcove:example turn on review for this space
+//alcove:example I want two people to agree before a memory is changed
+//alcove:example which edits are awaiting my decision?
+//alcove:example proposals in the queue
+//alcove:example what still needs to be signed off?
+//alcove:example approve the change to the pricing note
+//alcove:example give the green light to the pending edit
+//alcove:example wave the proposal through
+//alcove:example reject the suggested deletion
+//alcove:example decline what the intern bot wants to write
+//alcove:example turn the request down with a reason
+//alcove:example veto that modification
+//alcove:example I do not agree with the proposed update, refuse it
+//alcove:example who has to approve changes around here?
+//alcove:example define the house rules for this namespace
+//alcove:example set a standard that everybody writing here has to follow
+//alcove:example make this note the guideline of the project space
+//alcove:example what conventions must I follow when I store here?
+//alcove:example what are the rules in this place?
+//alcove:example is there a policy on promotion and deletion?
+//alcove:example drop the standing rule
+//alcove:example lift the restrictions on the sandbox namespace
+//alcove:example abolish the guideline for the archive
+//alcove:example only registered members may add things
+//alcove:example only the creator can delete notes
+//alcove:example lock this namespace against edits by others
+//alcove:example forbid deletions to everyone but the owner
+//alcove:example protect the production notes from changes
+//alcove:example freeze the space so nobody can alter it without permission
+//alcove:example how much space have we used, and how much may we use?
+//alcove:example are we running into the quota?
+//alcove:example count of memories against the maximum allowed
+//alcove:example storage budget left for the team
+//alcove:example how many writes may I still make today?
+//alcove:example what are my limits here?
+//alcove:example is there a cap on how much one agent can store?
+//alcove:example limit how much the guest bot may store
+//alcove:example which namespace uses most of its allowance?
+//alcove:example has somebody tampered with this memory?
+//alcove:example show that the entry is authentic
+//alcove:example cryptographic proof of the history
+//alcove:example is the chain of hashes unbroken?
+//alcove:example integrity check of the record on the contract
+//alcove:example evidence for the auditor that the log is genuine
+//alcove:example validate that nothing was rewritten after the fact
+//alcove:example confirm the note is exactly as it was signed
+//alcove:example compliance wants to see an untouched history
+//alcove:example detect manipulation of stored facts
+//alcove:example can I trust that this entry is the original?
+//alcove:example a supervisor should confirm each deletion
+//alcove:example human in the loop for writes
+//alcove:example I need to sign off on what the bots store
+//alcove:example hold back all changes until they are reviewed
+//alcove:example permission rules for writing, promoting and deleting
+//alcove:example did my proposal get accepted?
+//alcove:example what happened to the change I submitted for approval?
+//alcove:example let the pending memory go live
+//alcove:example moderate what gets written into the shared space
+//alcove:example enforce naming rules in this namespace
+//alcove:example how full is our namespace?
+//alcove:example set house rules: English only, one idea per note
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what changes, and the history that it verifies
 //alcove:needs memory.write * to merge what was approved

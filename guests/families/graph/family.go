@@ -46,6 +46,77 @@
 //alcove:example remove the person node
 //alcove:example how do the Apollo project and Ms. Ortiz hang together?
 //alcove:example record that Eva is the mother of Jan
+//alcove:example Lena works for Acme, connect the two
+//alcove:example add a company called Norvik with the alias NVK
+//alcove:example who is married to whom in our notes?
+//alcove:example our payment service calls the fraud service, model that
+//alcove:example Maria left Acme in June, the employment no longer holds
+//alcove:example since when has Olaf been the owner of the repo?
+//alcove:example what hangs off the gateway?
+//alcove:example which services would break if Redis goes down?
+//alcove:example through whom could I reach the CEO of Norvik?
+//alcove:example degrees of separation between Kim and Bo
+//alcove:example what links the outage to the firmware release?
+//alcove:example neighbours of the node Apollo within two steps
+//alcove:example everything one hop away from this customer
+//alcove:example graph of suppliers and parts
+//alcove:example give me GraphML that I can load in Gephi
+//alcove:example render the relations as a Graphviz picture
+//alcove:example mind map of the people in the project
+//alcove:example org chart of the department from what we know
+//alcove:example family tree of the Tudors from the notes
+//alcove:example this decision led to that incident, link them
+//alcove:example memory A was caused by memory B
+//alcove:example mark note 5 as derived from note 2
+//alcove:example these two facts belong together, tie them
+//alcove:example remove the connection between the two firms
+//alcove:example the partnership ended last week
+//alcove:example list all links of this memory
+//alcove:example incoming links of this note
+//alcove:example what does this fact point to?
+//alcove:example chronology of what happened with the Mars project
+//alcove:example dated history of the client relationship
+//alcove:example how did things unfold for Ms. Weber?
+//alcove:example who did Ravi work with in 2022?
+//alcove:example the state of the network as of last March
+//alcove:example who is Robert's manager?
+//alcove:example look up Bob, alias the plumber
+//alcove:example what do we know of the entity Acme and whom is it tied to?
+//alcove:example people, tools and projects that we have registered
+//alcove:example find entities whose name begins with Nor
+//alcove:example is there an entity for the tax office?
+//alcove:example add nicknames to a person
+//alcove:example two names for the same person, register the alias
+//alcove:example register the tool Terraform as an entity
+//alcove:example create a node for the concept of zero trust
+//alcove:example drop the entity of the dissolved company
+//alcove:example delete the node and its relations
+//alcove:example collect the memories on hiring under one heading
+//alcove:example make a theme called cost savings out of these facts
+//alcove:example topic groups we have made so far
+//alcove:example name a theme for these six notes and two people
+//alcove:example remove the theme about the old brand
+//alcove:example which theme covers the latency issues?
+//alcove:example Anna introduced me to Jorge, keep the tie between them
+//alcove:example the bridge is part of the northern route, record it
+//alcove:example X depends on Y, and Y on Z; show the whole chain
+//alcove:example upstream and downstream of the warehouse
+//alcove:example trace how the idea got from the workshop to the product
+//alcove:example which path connects the bug to the customer complaint?
+//alcove:example how many steps from the intern to the minister?
+//alcove:example relationship between the foundation and the museum
+//alcove:example who are the colleagues of Dr. Sato?
+//alcove:example suppliers of our suppliers
+//alcove:example what else is related to this incident?
+//alcove:example show the web of contacts around the mayor
+//alcove:example knowledge graph as JSON with nodes and edges
+//alcove:example plot how everything is interlinked
+//alcove:example Tim is a cousin of Lea, enter that
+//alcove:example ownership structure of the holding
+//alcove:example which teams and systems are tied to this project?
+//alcove:example what came before and after the merger, in order?
+//alcove:example record who reports to whom in the new team
+//alcove:example the two incidents have the same cause, connect them
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to tell which memories there are, and what they say
 //alcove:needs record entity,alias,edge,theme to keep entities, their names, links and themes

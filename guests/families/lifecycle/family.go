@@ -45,6 +45,74 @@
 //alcove:example share my private memory with the level above
 //alcove:example gather notes that have not been opened in ages
 //alcove:example the information is obsolete, retire it
+//alcove:example get rid of what is past its date
+//alcove:example which of these have not been touched since last year?
+//alcove:example purge the leftovers of the old campaign
+//alcove:example I don't need the notes on the cancelled conference any longer
+//alcove:example put the 2019 entries into cold storage
+//alcove:example file this away, we may want it later
+//alcove:example shelve the memory about the prototype
+//alcove:example pull that memory back out of storage
+//alcove:example I archived it by accident, restore it
+//alcove:example undelete the pruned fact
+//alcove:example reactivate an archived entry
+//alcove:example what sits in the archive at present?
+//alcove:example archive counts by namespace
+//alcove:example why were these archived?
+//alcove:example expire this at midnight
+//alcove:example only valid for six hours
+//alcove:example give the note a life of seven days
+//alcove:example this may vanish after the demo
+//alcove:example self-destruct in two weeks
+//alcove:example make it temporary
+//alcove:example remove the expiry so it stays
+//alcove:example it must never expire
+//alcove:example turn the short-lived note into a lasting one
+//alcove:example keep for ever
+//alcove:example promote my finding to the parent namespace
+//alcove:example lift this memory from the project level to the organisation level
+//alcove:example run garbage collection on expired memories
+//alcove:example clear what has run out
+//alcove:example collect the dead entries
+//alcove:example mass forget: every note tagged spike
+//alcove:example forget all about my ex
+//alcove:example erase every memory that contains the word pineapple
+//alcove:example drop all observations older than six months, but show me first
+//alcove:example preview what a bulk removal would take
+//alcove:example archive everything of type plan from last year
+//alcove:example wipe out entries that match a pattern
+//alcove:example find junk that could be pruned
+//alcove:example which facts are weak, old and never read?
+//alcove:example suggest memories that could go
+//alcove:example show candidates for cleaning with reasons
+//alcove:example our memory is bloated, slim it down
+//alcove:example too much old clutter in here
+//alcove:example dead weight: what is never recalled?
+//alcove:example the information about the old API is no longer true, retire those notes
+//alcove:example these facts were folded into note 9, flag them so
+//alcove:example mark three entries as merged into a newer one
+//alcove:example take this out of search results but keep its history
+//alcove:example hide this memory from search for good
+//alcove:example let trivial memories decay over time
+//alcove:example which memories are about to be forgotten?
+//alcove:example how stale is our knowledge of the competitor?
+//alcove:example spring cleaning of the notes
+//alcove:example tidy the attic of my memory
+//alcove:example weed out things nobody opened
+//alcove:example what is outdated in what you know?
+//alcove:example is any of this past its best?
+//alcove:example set an end date for the promotion code note
+//alcove:example extend the life of that memory by a month
+//alcove:example this memory is for today only
+//alcove:example remember it until the end of the sprint, then let go
+//alcove:example permanently keep the emergency contacts
+//alcove:example put the finished project's memories to rest
+//alcove:example bring the archived meeting notes back to life
+//alcove:example show archived things that mention Rome
+//alcove:example free up room by dropping junk memories
+//alcove:example how many entries lie in the archive?
+//alcove:example automatic forgetting of unimportant stuff
+//alcove:example copy the lesson to the team's shared level for good
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to tell how old and how used memories are
 //alcove:needs memory.write * to archive, restore, promote and expire them

@@ -39,6 +39,71 @@
 //alcove:example is somebody else around?
 //alcove:example inform another agent that I have finished
 //alcove:example let the other bot know that my part is ready
+//alcove:example shout to everybody that lunch is ready
+//alcove:example tell the tester bot the build is in
+//alcove:example has the planner answered me?
+//alcove:example did anybody write to me?
+//alcove:example read out what's new from the team of agents
+//alcove:example catch up on the chatter in here
+//alcove:example what was discussed in the room this morning?
+//alcove:example say hi to everyone
+//alcove:example post in the room: tests are green
+//alcove:example ask all agents who broke the build
+//alcove:example reply to Hermes that I agree
+//alcove:example whisper something to the reviewer alone
+//alcove:example direct message for the security agent
+//alcove:example get the attention of the deploy bot
+//alcove:example nudge the writer, he is late
+//alcove:example let the night agent know about the outage when it comes on
+//alcove:example page the on-call agent
+//alcove:example alert the other workers about the schema change
+//alcove:example give everyone a heads-up on the maintenance window
+//alcove:example announce that version 2 is out
+//alcove:example publish a bulletin for the agents in this namespace
+//alcove:example coordinate with the other bots on who does what
+//alcove:example tell them to stop
+//alcove:example who's around?
+//alcove:example which agents are online at this moment?
+//alcove:example am I alone here?
+//alcove:example is the planner awake?
+//alcove:example has anyone been active in the last ten minutes?
+//alcove:example see the participants of this room
+//alcove:example anybody there?
+//alcove:example leave a notice for Nova to read later
+//alcove:example put something into the inbox of the release agent
+//alcove:example drop a message that will wait until she returns
+//alcove:example do I have mail?
+//alcove:example open my inbox
+//alcove:example how many unread notices do I have?
+//alcove:example show alerts addressed to me
+//alcove:example why was I notified?
+//alcove:example what am I being pinged about?
+//alcove:example I have read these, tick them off
+//alcove:example dismiss all my notifications
+//alcove:example set the notification to read
+//alcove:example empty my list of alerts
+//alcove:example messages after number 120
+//alcove:example listen for new messages
+//alcove:example wait for an answer from the tester
+//alcove:example check whether the coordinator replied
+//alcove:example what's going on among the agents?
+//alcove:example any word from the deploy bot?
+//alcove:example mention the designer in a message
+//alcove:example broadcast that the database is read-only
+//alcove:example inform the group about the delay
+//alcove:example pass the news on to the rest
+//alcove:example thank the reviewer for the quick answer
+//alcove:example send my question to the agent that knows the billing code
+//alcove:example talk things over with the other agent
+//alcove:example chat with the bot next door
+//alcove:example group chat of this namespace
+//alcove:example contact the agent responsible for the API and ask for the schema
+//alcove:example communicate the decision to all who work here
+//alcove:example the other bots should hear that I'm done with my part
+//alcove:example let my teammates know I'm blocked
+//alcove:example tell Scout in private that its key leaks
+//alcove:example respond to the question in the channel
+//alcove:example who said that, and when?
 //alcove:license Apache-2.0
 //alcove:needs record message,log,pace,notification to keep messages and notifications
 //alcove:needs feed.emit * to deliver messages to streams, and to announce notifications

@@ -30,6 +30,66 @@
 //alcove:example what influences the order?
 //alcove:example tune how results are sorted
 //alcove:example tell me why it ranks above the other one
+//alcove:example why is this memory above that one?
+//alcove:example how come the old note is listed first?
+//alcove:example the best match is on page two, why?
+//alcove:example what made this result win?
+//alcove:example show the score parts of each hit
+//alcove:example explain the scores of the search for router
+//alcove:example how much did freshness add to the score?
+//alcove:example which features pushed it to the top?
+//alcove:example the ordering makes no sense to me
+//alcove:example reasoning behind the sequence of results
+//alcove:example justify the placement of the third hit
+//alcove:example I expected another one on top
+//alcove:example rank the important ones higher
+//alcove:example older notes should not come before new ones
+//alcove:example favour frequently used memories
+//alcove:example push relevant results up
+//alcove:example the irrelevant ones should sink
+//alcove:example sort hits by freshness rather than by match
+//alcove:example what if recency counted double?
+//alcove:example try semantic 0.7 and lexical 0.3 on earlier searches
+//alcove:example which of two weightings orders better?
+//alcove:example A/B test of two sets of weights
+//alcove:example would other weights have put the useful hit first?
+//alcove:example simulate a different ordering
+//alcove:example evaluate the sort order on judged searches
+//alcove:example learn weights from our clicks
+//alcove:example optimise the order automatically
+//alcove:example train the ranking on the feedback we have
+//alcove:example find weights that suit us better
+//alcove:example apply the tuned weights
+//alcove:example calibrate how results are ordered
+//alcove:example make search results better sorted over time
+//alcove:example hit two was the good one and hit one was junk, learn from that
+//alcove:example judge these results so that the order gets better
+//alcove:example the first result was useless, rank it lower next time
+//alcove:example mark which results of the query were relevant, for the ranking
+//alcove:example teach the search what a good order is
+//alcove:example relevance judgements for the list
+//alcove:example results feel random lately
+//alcove:example why do trivial notes outrank decisions?
+//alcove:example position of a memory in the results, and its causes
+//alcove:example what role does importance play in the order?
+//alcove:example how are search results scored?
+//alcove:example does usefulness influence what comes first?
+//alcove:example details of the relevance score
+//alcove:example breakdown by match, age, importance and outcome
+//alcove:example two hits swapped places since yesterday, why?
+//alcove:example reorder the results by what matters
+//alcove:example prioritise decisions in the result list
+//alcove:example weights in use and what they cause
+//alcove:example the top five are all stale
+//alcove:example I never find what I want among the first hits
+//alcove:example better ordering please
+//alcove:example what would happen to the order if importance counted less?
+//alcove:example score of this hit
+//alcove:example how was the relevance computed?
+//alcove:example ranking report for a query
+//alcove:example compare before and after tuning
+//alcove:example why does it prefer short notes?
+//alcove:example prefer recent entries when sorting
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to run the searches that it explains and records
 //alcove:needs memory.count * to count feedback in the health of memories

@@ -29,6 +29,66 @@
 //alcove:example search stored conversations for access keys
 //alcove:example censor private data in a message before saving
 //alcove:example test whether the text has anything confidential such as keys
+//alcove:example is there an AWS key in this snippet?
+//alcove:example black out the password before you store it
+//alcove:example what would you hide in this config file?
+//alcove:example dry run: which parts of the text would be replaced?
+//alcove:example did I save my credit card PIN somewhere in here?
+//alcove:example look for secrets in the notes of the last month
+//alcove:example scan the whole namespace for tokens
+//alcove:example any private SSH keys stored?
+//alcove:example I accidentally pasted a token into a note
+//alcove:example my API key may have ended up in memory
+//alcove:example check for passwords in the captured chats
+//alcove:example make sure that credentials never reach the disk
+//alcove:example scrub the text
+//alcove:example sanitise this log first
+//alcove:example mask bearer tokens
+//alcove:example remove sensitive strings from the conversation
+//alcove:example does this contain anything secret?
+//alcove:example is it safe to store this .env file?
+//alcove:example find leaked credentials
+//alcove:example which memories hold a password?
+//alcove:example audit memory for sensitive data
+//alcove:example security check of what is stored: secrets
+//alcove:example have connection strings with passwords been saved?
+//alcove:example hide the client secret
+//alcove:example test the redaction on this sample
+//alcove:example show what would be blacked out
+//alcove:example where does it see a secret in this line?
+//alcove:example which kinds of secrets do you recognise?
+//alcove:example don't keep my PIN
+//alcove:example obfuscate access codes
+//alcove:example anonymise keys in the transcript
+//alcove:example detect GitHub tokens
+//alcove:example the database password is in one of the notes, which?
+//alcove:example strip the JWT out of this request before saving it
+//alcove:example censor the webhook secret
+//alcove:example we need to know whether any key leaked into the notes
+//alcove:example purge secrets from text
+//alcove:example look over this curl command for tokens before you remember it
+//alcove:example is there a certificate's private key among the memories?
+//alcove:example list entries with confidential strings
+//alcove:example has anyone stored login data?
+//alcove:example clean the dump of credentials
+//alcove:example prevent passwords from being remembered
+//alcove:example secret scanning
+//alcove:example preview masking
+//alcove:example compliance: no credentials in memory, verify
+//alcove:example replace the tokens by placeholders
+//alcove:example the text has a session cookie, will it be stored?
+//alcove:example find the note with the exposed Stripe key
+//alcove:example keep secrets out
+//alcove:example I typed my password in the chat
+//alcove:example leak check
+//alcove:example sensitive bits in this paragraph?
+//alcove:example was the root password written down anywhere?
+//alcove:example tell me the places where a secret would be removed
+//alcove:example protect API keys in what I save
+//alcove:example show notes whose content looks like a key
+//alcove:example make keys unreadable in what you keep
+//alcove:example inspect this stack trace for secrets
+//alcove:example unmask nothing, just tell me the kinds of secrets in there
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to look for secrets in what is stored
 //alcove:needs records.read * to redact records of other families while redact is all

@@ -44,6 +44,77 @@
 //alcove:example match a phrase literally
 //alcove:example take back the rating I gave
 //alcove:example search with a vector I computed
+//alcove:example what have I told you about my allergies?
+//alcove:example do you recall anything about the Henderson contract?
+//alcove:example is there something stored on kernel panics?
+//alcove:example bring up all that concerns the new office
+//alcove:example where did we mention the port of the gateway?
+//alcove:example look through the notes for the word kubelet
+//alcove:example grep my memories for timeout
+//alcove:example find passages like this one
+//alcove:example anything comparable to this stack trace that we saw before?
+//alcove:example which memories come closest to this question?
+//alcove:example have we met this error in the past?
+//alcove:example fetch the ten best facts on onboarding
+//alcove:example search in two namespaces at once
+//alcove:example only notes tagged billing that mention refunds
+//alcove:example search facts of type error with the word leak from last spring
+//alcove:example hybrid search for supplier delays
+//alcove:example semantic lookup of heat pumps
+//alcove:example find it even though I don't remember the exact words
+//alcove:example what was that thing about the bridge, I only know roughly what it said
+//alcove:example show memories near this embedding of mine
+//alcove:example retrieve background on the patent case
+//alcove:example pull up what is known regarding the vaccine study
+//alcove:example what do our notes say concerning parental leave?
+//alcove:example any info on the client from Madrid?
+//alcove:example tell me all about the boiler incident
+//alcove:example did anybody write about flaky tests?
+//alcove:example I need facts on solar panels for my answer
+//alcove:example locate the note with the tax number
+//alcove:example which entries talk about caching?
+//alcove:example the second result was spot on, keep track of that
+//alcove:example that memory misled me
+//alcove:example what you found was useless
+//alcove:example mark the memory as helpful
+//alcove:example this fact saved my day, give it five stars
+//alcove:example rate that recall two out of ten
+//alcove:example I relied on facts 3 and 7 and ignored the others
+//alcove:example of the results you gave me I only used the first
+//alcove:example report that the recalled info turned out false
+//alcove:example the fact is not correct, signal that
+//alcove:example the search failed me, nothing relevant came back
+//alcove:example let the system know which of the found notes ended up in my reply
+//alcove:example register that I opened these memories
+//alcove:example bump the use count of these facts
+//alcove:example these were used just now, count them
+//alcove:example store which facts the query returned, so I can judge them later
+//alcove:example keep track of this search and what came back for later feedback
+//alcove:example how useful have recalls been this week?
+//alcove:example share of recalled facts that got used
+//alcove:example has the search become worse since the change of weights?
+//alcove:example trend of recall quality over thirty days
+//alcove:example are the things you remember for me actually helping?
+//alcove:example precision of what is recalled, day by day
+//alcove:example delete the rating I gave by mistake
+//alcove:example remove my thumbs down again
+//alcove:example cancel that feedback record
+//alcove:example drop the recall entry from this morning
+//alcove:example negative feedback for the last hit
+//alcove:example praise the memory about the shortcut, it worked
+//alcove:example I was happy with what you dug out
+//alcove:example sentiment about this memory: bad
+//alcove:example keyword search, no meaning, just the words
+//alcove:example full text: "out of memory" within the last month
+//alcove:example look up a fact about Jupiter's moons in the notes
+//alcove:example is there any record of the talk with the landlord?
+//alcove:example see whether we have knowledge on GDPR
+//alcove:example find similar incidents
+//alcove:example which of our notes would answer this question?
+//alcove:example who said what about the logo, search for it
+//alcove:example check memory for the recipe of the glue
+//alcove:example show related knowledge for this paragraph
+//alcove:example search by meaning for complaints about slow checkout
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to search, and read the memories that feedback is about
 //alcove:needs memory.count * to count use and feedback

@@ -50,6 +50,77 @@
 //alcove:example good morning, what is on my plate?
 //alcove:example what did we discuss the other day?
 //alcove:example transfer this task to the tester with all the context
+//alcove:example let's get going, what do I have to know?
+//alcove:example I just booted, catch me up
+//alcove:example kick off a work session on the parser
+//alcove:example new day, new session
+//alcove:example open a session for the migration
+//alcove:example what was left open from the last run?
+//alcove:example did the last session end cleanly?
+//alcove:example any unfinished business from the previous agent?
+//alcove:example I'm handing over to the night shift
+//alcove:example the next agent should continue from here, tell it what I did
+//alcove:example pass the baton to the tester with my notes
+//alcove:example leave instructions for my successor
+//alcove:example prepare a handover with open questions
+//alcove:example assign the rest of the job to another agent, with background
+//alcove:example is anything waiting that was handed to me?
+//alcove:example pick up the job that the planner passed to me
+//alcove:example accept the handoff
+//alcove:example save where I am
+//alcove:example make a restore point of my work
+//alcove:example checkpoint before I try something risky
+//alcove:example in case my context gets wiped, save the state
+//alcove:example I am about to be compacted, keep what matters
+//alcove:example remember my position so that I can continue after the restart
+//alcove:example return to the state at noon
+//alcove:example restart from the saved point
+//alcove:example I woke up with no memory, what was going on?
+//alcove:example restore my working state after the crash
+//alcove:example what was the plan before I was interrupted?
+//alcove:example continue the task from Friday
+//alcove:example resume
+//alcove:example carry on with what I had begun
+//alcove:example how far did I get yesterday?
+//alcove:example that's all for today, summarise and close
+//alcove:example end the session with a summary of three lines
+//alcove:example finish up and store what we achieved
+//alcove:example I'm signing off
+//alcove:example closing time, sum up the results
+//alcove:example begin a new conversation thread with the customer
+//alcove:example add this reply to the thread
+//alcove:example append the user's turn to the dialogue
+//alcove:example log what the user said and what I answered
+//alcove:example start a chat record with two participants
+//alcove:example record this exchange turn by turn
+//alcove:example show the dialogue that this memory came from
+//alcove:example in which conversation did that fact come up?
+//alcove:example replay the discussion behind that decision
+//alcove:example what exactly did the client say in the call last week?
+//alcove:example reread our chat about the garden
+//alcove:example give me the transcript of the earlier talk
+//alcove:example delete the chat from Tuesday
+//alcove:example throw away the session I opened by mistake
+//alcove:example remove the thread with the recruiter
+//alcove:example fill 4000 tokens with what matters for this task
+//alcove:example the essentials about the project, no more than 500 tokens
+//alcove:example build me a prompt context on the topic within the window
+//alcove:example choose the most important facts that fit into my context
+//alcove:example condensed background for the model on the customer case
+//alcove:example what do I need to know for this task, in a page?
+//alcove:example brief the new model instance
+//alcove:example get up to date quickly
+//alcove:example recap of the previous session
+//alcove:example which sessions are still open?
+//alcove:example what did we get done last time?
+//alcove:example we were in the middle of something, what was it?
+//alcove:example the reviewer should take this over, give it the whole background
+//alcove:example hand off to Max
+//alcove:example wrap it up, I have to go
+//alcove:example take stock at the end of the day and close
+//alcove:example set a marker here to come back to
+//alcove:example go back to my bookmark
+//alcove:example come back to the work I parked
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to find the facts of a topic, a session or a checkpoint
 //alcove:needs memory.write * to store summaries of sessions and turns of conversations

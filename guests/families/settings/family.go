@@ -40,6 +40,70 @@
 //alcove:example adjust the weight of importance
 //alcove:example how long are events kept, change that
 //alcove:example give freshness more weight in the ranking
+//alcove:example how many results does a search return by default?
+//alcove:example bump the default page size to 50
+//alcove:example what is the forget threshold at present?
+//alcove:example print the entire configuration
+//alcove:example list options of the category ranking
+//alcove:example which knobs are there?
+//alcove:example show tunables and their allowed ranges
+//alcove:example explain what this option does and what it is set to
+//alcove:example switch the dedup threshold to 0.9
+//alcove:example set importance_weight_decision to 0.6
+//alcove:example change several parameters in one go
+//alcove:example let decisions count for more by default
+//alcove:example increase the half-life of observations
+//alcove:example disable automatic forgetting
+//alcove:example enable the reranker
+//alcove:example turn that feature off for everybody
+//alcove:example activate linking of mentions
+//alcove:example make the buffer hold nine items instead of seven
+//alcove:example shorten how long feed entries are kept
+//alcove:example raise the retention to 60 days
+//alcove:example make semantic matching stricter
+//alcove:example loosen the similarity needed for a semantic hit
+//alcove:example turn on vector search
+//alcove:example lexical search only, no embeddings please
+//alcove:example recompute all vectors
+//alcove:example re-embed everything, we switched models
+//alcove:example refresh the embeddings from scratch
+//alcove:example who turned off the reranker, and when?
+//alcove:example log of configuration edits
+//alcove:example what was this parameter last week?
+//alcove:example show earlier values of the decay rate
+//alcove:example previous versions of the settings
+//alcove:example put the old value of the threshold back
+//alcove:example roll the configuration back to Monday
+//alcove:example take back my last tweak of the weights
+//alcove:example that change of settings made things worse, undo it
+//alcove:example revert the parameter
+//alcove:example back to defaults
+//alcove:example reset everything to how it came
+//alcove:example the finance project needs a different limit from the rest
+//alcove:example override the retention for the namespace legal
+//alcove:example exceptions to the settings for this scope
+//alcove:example which settings differ in the test namespace?
+//alcove:example what overrides apply to our project?
+//alcove:example remove the special value for one namespace
+//alcove:example per-namespace configuration
+//alcove:example does a policy override the default here?
+//alcove:example the value in this scope and where it comes from
+//alcove:example adjust how fast memories fade
+//alcove:example give importance less influence in the search order by configuration
+//alcove:example tweak the weights: semantic 0.5, lexical 0.1
+//alcove:example change how often the daily job runs
+//alcove:example allow longer facts: up to 16 KB each
+//alcove:example configure the token budget that sessions start with
+//alcove:example lower the maximum number of hits
+//alcove:example is semantic search on?
+//alcove:example what's the current alpha for outcomes?
+//alcove:example tune the parameters of the memory server
+//alcove:example preferences of the server
+//alcove:example set the language of the classifier option
+//alcove:example make the alert fire at a drop of five percent
+//alcove:example update the config key route_min_similarity
+//alcove:example where do I change how strict duplicates are judged?
+//alcove:example is this option still at its default?
 //alcove:license Apache-2.0
 //alcove:needs config.read * to show settings
 //alcove:needs config.shared * to change settings, for callers with the right to

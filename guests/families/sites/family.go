@@ -35,6 +35,70 @@
 //alcove:example tool definitions in the format of OpenAI
 //alcove:example which sites are linked?
 //alcove:example keep what I learned about this website
+//alcove:example use the booking site's actions
+//alcove:example order something through the connected shop
+//alcove:example look up a product in the store that is linked
+//alcove:example call the invoice action of our accounting site
+//alcove:example invoke the weather service that was hooked up
+//alcove:example ask the CRM site for the customer list
+//alcove:example what actions does the ticket portal have?
+//alcove:example which external services are plugged in?
+//alcove:example list the websites I can work with
+//alcove:example is the shop online and answering?
+//alcove:example when did the site last sync, and did it fail?
+//alcove:example health of the connection to the forum
+//alcove:example any errors from the helpdesk site?
+//alcove:example synchronise what the site and I know of each other
+//alcove:example exchange memories with the travel site
+//alcove:example pull the memories that the website holds for me
+//alcove:example push what I learned about the shop to the shop
+//alcove:example connect the warehouse portal
+//alcove:example enable the site anwe.example so its functions show up as tools
+//alcove:example activate a web service that the admin has set up
+//alcove:example plug in the museum's website
+//alcove:example remove the integration with the forum
+//alcove:example take the site's tools away
+//alcove:example unlink the web shop but keep its memories
+//alcove:example the site changed its API, look what is new
+//alcove:example accept the new actions of the site
+//alcove:example which actions were added or removed on the portal?
+//alcove:example update the tool list of the site
+//alcove:example reload the site's schema
+//alcove:example start a sub-agent to compare prices on the shop
+//alcove:example let a helper write the product texts for the site
+//alcove:example delegate the market study to a short-lived analyst
+//alcove:example spin off a researcher with its own memory that goes away after an hour
+//alcove:example outsource this bit to a temporary worker
+//alcove:example I need an extra pair of hands for this small job
+//alcove:example spawn a writer for the blog
+//alcove:example create a disposable agent
+//alcove:example is the helper finished?
+//alcove:example collect the findings of the analyst and let it go
+//alcove:example the sub-agent has done its job, end it
+//alcove:example close the delegated task and keep the important memories
+//alcove:example dismiss the temp
+//alcove:example the worker failed, clean up after it
+//alcove:example which helpers are running for this site?
+//alcove:example farm out the tedious part
+//alcove:example hire a specialist for an hour
+//alcove:example remember that this site wants dates as DD.MM.YYYY
+//alcove:example what do I know about the booking website?
+//alcove:example store a preference for this web shop
+//alcove:example facts that belong to one site only
+//alcove:example forget what I noted about the forum site
+//alcove:example give me the tools as JSON for the Anthropic API
+//alcove:example convert our tool list to OpenAI function calling
+//alcove:example I need function schemas for another agent framework
+//alcove:example export tools for LangChain
+//alcove:example tool specs for use outside
+//alcove:example book through the travel portal that we connected
+//alcove:example send the form via the site's submit action
+//alcove:example cart and checkout functions of the store's site
+//alcove:example let me act on that website
+//alcove:example the portal's login action fails, what is its state?
+//alcove:example integrate a third-party website
+//alcove:example talk to the site's API for me
+//alcove:example run the search action of the library website
 //alcove:license Apache-2.0
 //alcove:needs http site/* to call the sites that the operator named
 //alcove:needs tools.publish to offer a tool for each action of a site

@@ -39,6 +39,70 @@
 //alcove:example which of my current thoughts is strongest?
 //alcove:example wipe the scratchpad
 //alcove:example we are done with this subject, file its thoughts
+//alcove:example keep the error code in your head while we debug
+//alcove:example don't lose sight of the deadline while I explain
+//alcove:example I want to juggle these three ideas for a bit
+//alcove:example put the number 4711 at the back of my mind
+//alcove:example focus on the login bug now
+//alcove:example add this to what I'm currently thinking about
+//alcove:example what are you thinking about just now?
+//alcove:example which ideas are at the top of my mind?
+//alcove:example what have I got in focus?
+//alcove:example list my active thoughts, strongest first
+//alcove:example contents of the attention buffer
+//alcove:example is there room for another thought?
+//alcove:example how many of the seven slots are taken?
+//alcove:example my head is full
+//alcove:example too many things at once, drop the weakest
+//alcove:example I can't concentrate, clear my mind
+//alcove:example let what I am not using fade from attention
+//alcove:example make everything in focus a little weaker
+//alcove:example dim the thoughts I have not come back to
+//alcove:example lower the attention of all current items
+//alcove:example push the weak thoughts into long-term memory
+//alcove:example unload my short-term memory into permanent notes
+//alcove:example store away what I no longer need in focus
+//alcove:example empty the scratchpad and keep what mattered
+//alcove:example save the thoughts I'm about to lose
+//alcove:example that idea came up again, reinforce it
+//alcove:example strengthen the focus on the budget question
+//alcove:example hold this for five minutes
+//alcove:example temporarily keep the coordinates while I compute
+//alcove:example mental note for the next step only
+//alcove:example jot it on my mental whiteboard
+//alcove:example remember this just for this step, not for good
+//alcove:example did we just change the subject?
+//alcove:example is this message about something else than before?
+//alcove:example has the user moved on to another topic?
+//alcove:example was that a shift of mood?
+//alcove:example the user sounds angry all of a sudden, react to that
+//alcove:example the pace of the talk picked up
+//alcove:example there was silence for half an hour, does that count as a break?
+//alcove:example notice when the conversation turns to something new
+//alcove:example where does one episode end and the next begin?
+//alcove:example topic switch: put away the thoughts on the old one
+//alcove:example we are moving on to the budget, process what was before
+//alcove:example close this train of thought
+//alcove:example chapter closed, link its thoughts together
+//alcove:example I jump to another task, what do I do with my current thoughts?
+//alcove:example act on the change of subject
+//alcove:example segment the conversation
+//alcove:example how often did the topic change today?
+//alcove:example statistics on context switches
+//alcove:example cognitive load right now
+//alcove:example am I close to my attention limit?
+//alcove:example how busy is my mind?
+//alcove:example status of attention and boundaries
+//alcove:example stop thinking about the colour scheme
+//alcove:example remove the side issue from focus
+//alcove:example I was distracted, what did I have in mind?
+//alcove:example refocus
+//alcove:example keep these intermediate results at hand while I go on
+//alcove:example working set of this step
+//alcove:example stash the partial result for a second
+//alcove:example which thought will be dropped next?
+//alcove:example bring the thought about latency back to the foreground
+//alcove:example give the main idea more attention
 //alcove:license Apache-2.0
 //alcove:needs memory.write * to store the thoughts that leave the buffer
 //alcove:needs link.write * to link the thoughts of a finished topic
