@@ -175,7 +175,7 @@ bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFOR
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)
 
-bench-conversations: ## measure the ranking of turns, and without each feature (DATA=dir FIT=-fit; see docs/guides/search.md)
+bench-conversations: ## measure the ranking of turns, without each feature, and with FIT=-fit each set by weights of the others (DATA=dir; see docs/guides/search.md)
 	cd host/bench/search && $(GO) vet ./conversations && $(GO) run ./conversations $(FIT) $(abspath $(DATA))
 
 bench-meaning:   ## measure the built-in word vectors: questions in other words, conversations, cost (DATA=dir; see docs/guides/search.md)

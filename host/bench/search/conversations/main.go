@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	fit := flag.Bool("fit", false, "also fit the weights, which takes minutes")
+	fit := flag.Bool("fit", false, "also fit the weights on all collections but one, and test them on that one, for each: this takes minutes")
 	flag.Parse()
 	if err := run(context.Background(), flag.Arg(0), *fit); err != nil {
 		fmt.Fprintln(os.Stderr, "conversations:", err)
@@ -238,8 +238,10 @@ func (b *bench) row(ctx context.Context, title string, c search.Conversation) er
 	return nil
 }
 
-// fit fits the weights on all collections but one by coordinate ascent, for each of them, and prints all means.
+// fit fits the weights on all collections but one by coordinate ascent, for each of them, and prints all means, and at last those of the
+// collections that were left out, beside those that the defaults find.
 func (b *bench) fit(ctx context.Context) error {
+	var tested []string
 	for held, of := range b.collections {
 		best := search.Conversation{}
 		for _, w := range weights() {
@@ -268,8 +270,33 @@ func (b *bench) fit(ctx context.Context) error {
 			return err
 		}
 		fmt.Printf("  %+v\n", best)
+		lines, err := b.tested(ctx, held, best)
+		if err != nil {
+			return err
+		}
+		tested = append(tested, lines...)
+	}
+	fmt.Printf("%-18s  %8s  %8s\n", "tested on", "fitted", "default")
+	for _, line := range tested {
+		fmt.Println(line)
 	}
 	return nil
+}
+
+// tested are the means of a collection that was left out, with the weights fitted without it and with the defaults.
+func (b *bench) tested(ctx context.Context, held int, best search.Conversation) (lines []string, err error) {
+	fitted, err := b.measure(ctx, best)
+	if err != nil {
+		return nil, err
+	}
+	usual, err := b.measure(ctx, search.Conversation{})
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range b.collections[held].measures {
+		lines = append(lines, fmt.Sprintf("%-18s  %8.4f  %8.4f", m.title, fitted[held][i], usual[held][i]))
+	}
+	return lines, nil
 }
 
 // sum is that of the first means of the collections but one.
