@@ -2,6 +2,7 @@ package agents
 
 import (
 	"github.com/alcove-memory/alcove/guests/lib/identity"
+	"github.com/alcove-memory/alcove/guests/lib/meaning"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -39,10 +40,10 @@ func (in EmbedCapabilities) Call(c *alcove.Call) (out embedded, err error) {
 	if len(a.Capabilities) == 0 {
 		return out, nil
 	}
-	v, err := embed(c, "document", []string{a.text()})
-	if err != nil || v.model == "" {
+	v, err := meaning.Embed(c, "document", []string{a.text()})
+	if err != nil || v.Model == "" {
 		return out, err
 	}
-	out.Method, a.CapabilityVector, a.VectorModel = "vector", v.of[0], v.model
+	out.Method, a.CapabilityVector, a.VectorModel = "vector", v.Of[0], v.Model
 	return out, a.put(c, c.Namespace)
 }

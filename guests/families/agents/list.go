@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/guests/lib/meaning"
 	"github.com/alcove-memory/alcove/guests/lib/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -127,15 +128,15 @@ func scores(c *alcove.Call, query string, all []agent) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := embed(c, "query", []string{query})
+	v, err := meaning.Embed(c, "query", []string{query})
 	if err != nil {
 		return nil, err
 	}
 	list := make([]float64, len(all))
 	for i := range all {
 		list[i] = share(wanted[0], has[i])
-		if v.model != "" && all[i].VectorModel == v.model {
-			list[i] = max(list[i], cosine(v.of[0], all[i].CapabilityVector))
+		if v.Model != "" && all[i].VectorModel == v.Model {
+			list[i] = max(list[i], meaning.Cosine(v.Of[0], all[i].CapabilityVector))
 		}
 	}
 	return list, nil

@@ -1,54 +1,14 @@
 package agents
 
 import (
-	"math"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// vectors are texts as a model sees them.
-type vectors struct {
-	model string
-	of    [][]float32
-}
-
-const mostEmbedded = 256 // texts of one request
-
-// embed makes vectors of texts. Without an embedder there are none.
-func embed(c *alcove.Call, purpose string, texts []string) (v vectors, err error) {
-	for len(texts) > 0 {
-		part := texts[:min(len(texts), mostEmbedded)]
-		texts = texts[len(part):]
-		out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: part, Purpose: purpose})
-		switch alcove.CodeOf(err) {
-		case "":
-		case alcove.Unavailable, alcove.Denied:
-			return vectors{}, nil
-		default:
-			return vectors{}, err
-		}
-		v.model, v.of = out.Model, append(v.of, out.Vectors...)
-	}
-	return v, nil
-}
-
-// cosine is the likeness of two vectors; 0 unless both have a direction.
-func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
-}
+// mostTexts is how many texts one request for their terms has.
+const mostTexts = 256
 
 // needed are the terms of texts that say what is needed or can be done: without words that say little.
 func needed(c *alcove.Call, texts []string) ([]map[string]bool, error) {
@@ -72,7 +32,7 @@ func needed(c *alcove.Call, texts []string) ([]map[string]bool, error) {
 // terms are the terms of texts, each once.
 func terms(c *alcove.Call, texts []string) (sets []map[string]bool, err error) {
 	for len(texts) > 0 {
-		part := texts[:min(len(texts), mostEmbedded)]
+		part := texts[:min(len(texts), mostTexts)]
 		texts = texts[len(part):]
 		out, err := c.TextAnalyze(alcove.TextAnalyzeRequest{Texts: part})
 		if err != nil {

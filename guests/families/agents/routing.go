@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/alcove-memory/alcove/guests/lib/meaning"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -123,8 +124,8 @@ func (r *router) route(entries []*alcove.Entry) error {
 	}
 	for i, e := range entries {
 		m := match{words: found[i]}
-		if v.model != "" {
-			m.vector = v.of[i]
+		if v.Model != "" {
+			m.vector = v.Of[i]
 		}
 		if err := r.notify(e, texts[i], r.choose(e, m)); err != nil {
 			return err
@@ -134,31 +135,31 @@ func (r *router) route(entries []*alcove.Entry) error {
 }
 
 // prepare makes the vectors of texts, and of agents' capabilities that have none of this model yet.
-func (r *router) prepare(texts []string) (vectors, error) {
+func (r *router) prepare(texts []string) (meaning.Vectors, error) {
 	abilities := make([]string, len(r.agents))
 	for i := range r.agents {
 		abilities[i] = r.agents[i].text()
 	}
 	var err error
 	if r.words, err = needed(r.c, abilities); err != nil {
-		return vectors{}, err
+		return meaning.Vectors{}, err
 	}
-	v, err := embed(r.c, "document", texts)
-	if err != nil || v.model == "" {
+	v, err := meaning.Embed(r.c, "document", texts)
+	if err != nil || v.Model == "" {
 		return v, err
 	}
-	r.model = v.model
+	r.model = v.Model
 	for i := range r.agents {
 		a := &r.agents[i]
-		if a.VectorModel == v.model {
+		if a.VectorModel == v.Model {
 			continue
 		}
-		own, err := embed(r.c, "document", abilities[i:i+1])
+		own, err := meaning.Embed(r.c, "document", abilities[i:i+1])
 		if err != nil {
-			return vectors{}, err
+			return meaning.Vectors{}, err
 		}
-		if own.model == v.model {
-			a.CapabilityVector, a.VectorModel = own.of[0], own.model
+		if own.Model == v.Model {
+			a.CapabilityVector, a.VectorModel = own.Of[0], own.Model
 		}
 	}
 	return v, nil
@@ -185,7 +186,7 @@ func (r *router) choose(e *alcove.Entry, m match) (list []receiver) {
 		}
 		relevance, enough := share(r.words[i], m.words), false
 		if m.vector != nil && a.VectorModel == r.model {
-			relevance = cosine(m.vector, a.CapabilityVector)
+			relevance = meaning.Cosine(m.vector, a.CapabilityVector)
 			enough = relevance > r.cfg.RouteMinSimilarity
 		} else {
 			enough = relevance > 0 && relevance >= r.cfg.RouteMinSimilarity

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/families/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/lib/meaning"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -22,7 +23,6 @@ const (
 	mostWords    = 5000      // the commonest words
 	mostPerWord  = 16        // tags
 	mostPerTopic = 32        // memories whose vectors are looked at
-	mostEmbedded = 64        // texts of one request
 	mostVectors  = 256 << 10 // bytes of them
 )
 
@@ -177,19 +177,11 @@ func pack(v []float32) []byte {
 
 // embed gives the vector of each text, all of one length; nil without an embedder.
 func embed(c *alcove.Call, texts []string) (vectors [][]float32, model string) {
-	for len(texts) > 0 {
-		part := texts[:min(len(texts), mostEmbedded)]
-		texts = texts[len(part):]
-		out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: part})
-		if err != nil || len(out.Vectors) != len(part) || out.Dimensions == 0 || model != "" && out.Model != model {
-			if err != nil && alcove.CodeOf(err) != alcove.Unavailable && alcove.CodeOf(err) != alcove.Denied {
-				c.Log("tags are made without vectors: %v", err)
-			}
-			return nil, ""
-		}
-		model, vectors = out.Model, append(vectors, out.Vectors...)
+	v, err := meaning.Embed(c, "document", texts)
+	if err != nil {
+		c.Log("tags are made without vectors: %v", err)
 	}
-	return vectors, model
+	return v.Of, v.Model
 }
 
 // glanced is how many memories are read where a vocabulary was never learned.

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"strings"
+
 	"github.com/alcove-memory/alcove/guests/lib/fact"
 	"github.com/alcove-memory/alcove/guests/lib/score"
 	"github.com/alcove-memory/alcove/guests/lib/words"
@@ -30,7 +32,7 @@ type written struct {
 
 // store stages a draft and announces it. A fact with the same content in the same namespace is the same fact.
 func (d draft) store(c *alcove.Call, cfg Config) (out written, err error) {
-	if d.content == "" {
+	if strings.TrimSpace(d.content) == "" {
 		return out, alcove.Errorf(alcove.InvalidArgument, "the content is empty")
 	}
 	if len(d.content) > cfg.MaxFactBytes {

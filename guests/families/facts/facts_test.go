@@ -358,3 +358,12 @@ func TestTheFamilyDoesWhatItsCallerMay(t *testing.T) {
 	}
 	must.Do(t, s.Tool("memory_recent", map[string]any{}, nil))
 }
+
+func TestAFactOfBlanksIsRefused(t *testing.T) {
+	s := alcovetest.New(t, Family(), alcovetest.Manifest(t, "manifest.json"))
+	for _, content := range []string{"", "   ", "\n\t"} {
+		if err := s.Tool("memory_store_fact", map[string]any{"content": content}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
+			t.Errorf("memory_store_fact of %q = %v, want %s", content, err, alcove.InvalidArgument)
+		}
+	}
+}

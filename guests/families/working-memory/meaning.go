@@ -1,10 +1,10 @@
 package workingmemory
 
 import (
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/guests/lib/meaning"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -16,22 +16,20 @@ func unrelated() []string {
 // nearness is how near the meaning of a text is to the texts before, on a scale on which unrelated texts have 0; usualNear without an embedder.
 func nearness(c *alcove.Call, before []string, next string) (float64, error) {
 	texts := append([]string{next, strings.Join(before, " ")}, before...)
-	out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: append(texts, unrelated()...), Purpose: "document"})
-	switch code := alcove.CodeOf(err); {
-	case code == alcove.Unavailable || code == alcove.Denied:
-		return usualNear, nil
-	case err != nil:
+	out, err := meaning.Embed(c, "document", append(texts, unrelated()...))
+	if err != nil {
 		return 0, err
-	case len(out.Vectors) != len(texts)+len(unrelated()):
+	}
+	if out.Of == nil {
 		return usualNear, nil
 	}
-	asked, whole, each, others := out.Vectors[0], out.Vectors[1], out.Vectors[2:len(texts)], out.Vectors[len(texts):]
+	asked, whole, each, others := out.Of[0], out.Of[1], out.Of[2:len(texts)], out.Of[len(texts):]
 	nearest := 0.
 	for _, v := range each {
-		nearest = max(nearest, cosine(asked, v))
+		nearest = max(nearest, meaning.Cosine(asked, v))
 	}
 	usual := max(0, likeness(others))
-	return ((nearest+cosine(asked, whole))/2 - usual) / (1 - usual), nil
+	return ((nearest+meaning.Cosine(asked, whole))/2 - usual) / (1 - usual), nil
 }
 
 // likeness is the mean cosine of the pairs of vectors; less than 1.
@@ -39,26 +37,10 @@ func likeness(vectors [][]float32) float64 {
 	sum, of := 0., 0.
 	for i, v := range vectors {
 		for _, w := range vectors[:i] {
-			sum, of = sum+cosine(v, w), of+1
+			sum, of = sum+meaning.Cosine(v, w), of+1
 		}
 	}
 	return min(sum/of, .99)
-}
-
-// cosine is the likeness of two vectors; 0 unless both have a direction.
-func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
 }
 
 // remembered are how many texts a new one is compared with, and how much of each, in bytes.

@@ -64,6 +64,7 @@ func rules() []rule {
 		{pkg: "guests/build/kinds", own: []string{"guests/families/auto-tag/kind", "host/durable"}, never: outside},
 		{pkg: "guests/build/all", own: []string{"sdk/go", "guests/families/*"}, never: append(outside, "os")},
 		{pkg: "guests/lib/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/lib/meaning", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/testing/planted", never: outside}, // of tests
@@ -222,14 +223,14 @@ func rules() []rule {
 func familyRules() (list []rule) {
 	never := []string{"net", "net/http", "os/exec", "os", "encoding/json", "fmt", "reflect", "time"}
 	libraries := map[string][]string{
-		"agents":         {"identity", "score", "words"},
-		"auto-tag":       {"words"},
+		"agents":         {"identity", "meaning", "score", "words"},
+		"auto-tag":       {"meaning", "words"},
 		"consolidation":  {"words"},
 		"developer":      {"jsonpath"},
 		"events":         {"fact", "moment"},
 		"facts":          {"words", "score", "fact", "moment"},
 		"governance":     {},
-		"graph":          {"moment", "words"},
+		"graph":          {"fact", "moment", "words"},
 		"legacy":         {"score"},
 		"lifecycle":      {"moment", "score", "words"},
 		"messages":       {"identity", "words"},
@@ -240,7 +241,7 @@ func familyRules() (list []rule) {
 		"settings":       {},
 		"sites":          {"score"},
 		"vault":          {"fact", "front", "words"},
-		"working-memory": {"words"},
+		"working-memory": {"meaning", "words"},
 	}
 	for _, name := range slices.Sorted(maps.Keys(libraries)) {
 		dir := "guests/families/" + name
