@@ -62,6 +62,9 @@ func (w Write) noteProposal(branch string) {
 		w.note("This would be proposed on a branch of its own: nothing would be changed here.")
 		return
 	}
+	if w.Proposed != nil {
+		w.Proposed(branch)
+	}
 	w.note("Nothing was changed here: it is proposed on branch %s. Compare it with memory_branch action=diff, then merge it or delete it.", branch)
 }
 

@@ -26,6 +26,8 @@ type Write struct {
 	DryRun bool
 	// Note receives notes for the caller, such as a skipped hook and the reason. It may be nil.
 	Note func(note string)
+	// Proposed receives the branch that the change is proposed on, if a hook sent it there: nothing is changed. It may be nil.
+	Proposed func(branch string)
 
 	by Caller
 }

@@ -76,6 +76,7 @@ type Call struct {
 	home       string
 	dispatcher *Dispatcher
 	notes      notes
+	proposal   string       // see Proposal
 	nested     atomic.Int64 // number of nested calls
 }
 
@@ -102,8 +103,11 @@ func (c *Call) Location() memory.Location {
 
 // Write returns the options of the call's writes. Remarks of the space become notes.
 func (c *Call) Write() memory.Write {
-	return memory.Write{RequestID: c.RequestID, DryRun: c.DryRun, Note: c.Note}
+	return memory.Write{RequestID: c.RequestID, DryRun: c.DryRun, Note: c.Note, Proposed: func(branch string) { c.proposal = branch }}
 }
+
+// Proposal returns the branch that the call's own write is proposed on, because a hook sent it there; empty: it is done.
+func (c *Call) Proposal() string { return c.proposal }
 
 // Note adds a remark for the caller, such as which hook was skipped and why.
 func (c *Call) Note(note string) { c.notes.add(note) }

@@ -227,6 +227,9 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 	}
 	a, err := survive(func() (Answer, error) { return t.Handler(ctx, c) })
 	a.Family = t.Family
+	if err == nil && c.proposal != "" {
+		a = a.held(c.proposal)
+	}
 	if said := c.TakeNotes(); len(said) > 0 {
 		a.Notes, a.HasNotes = append(a.Notes, said...), false
 	}

@@ -119,3 +119,35 @@ func TestCarefulFamiliesSayThatTheyOnlyProposed(t *testing.T) {
 		t.Errorf("careful: got %s, want a refusal that names embed.rebuild", text)
 	}
 }
+
+func TestInANewDirectoryARuleHoldsAndSaysWhatItHeldBack(t *testing.T) {
+	f := startFresh(t, registry.Personal, nil)
+	f.done("", "memory_store", map[string]any{"key": "rule", "value": "Changes wait for a person"})
+	if text := server.Told(f.c, "memory_verify", map[string]any{"id": "rule"}); !strings.Contains(text, "nothing was checked") || !strings.Contains(text, "seal_always") {
+		t.Errorf("verify without a rule: got %s, want that nothing was checked, and why", text)
+	}
+	f.done("", "memory_namespace_set_standard", map[string]any{"namespace": "default", "id": "rule", "governance": map[string]any{"write": "approve", "delete": "approve"}})
+	for tool, arguments := range map[string]map[string]any{"memory_forget": {"key": "rule"}, "memory_store": {"key": "other", "value": 1}} {
+		r, err := f.c.Call(t.Context(), tool, arguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.Structured); !strings.Contains(got, `"applied":false`) || !strings.Contains(got, `"proposal":"proposals/governance/`) || strings.Contains(got, `"deleted":true`) {
+			t.Errorf("%s: got %s, want that nothing was applied, and the branch", tool, got)
+		}
+	}
+	f.done("Changes wait", "memory_recall", map[string]any{"key": "rule"})
+}
+
+func TestInANewDirectoryATypedMemoryHasOneVersion(t *testing.T) {
+	f := startFresh(t, registry.Personal, nil)
+	var version uint64
+	await.That(t, "facts is loaded", func() bool {
+		version = server.Answered[struct{ Version uint64 }](t, f.c, "memory_store", map[string]any{"key": "warm", "type": "decision", "value": "We use Go"}).Version
+		return strings.Contains(server.Told(f.c, "memory_recall", map[string]any{"key": "warm"}), "observationTier")
+	})
+	version = server.Answered[struct{ Version uint64 }](t, f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}).Version
+	for i := range 3 {
+		version = server.Answered[struct{ Version uint64 }](t, f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": i, "if_version": version}).Version
+	}
+}

@@ -60,7 +60,7 @@ func forget(ctx context.Context, c *call, r forgetRequest) (tool.Answer, error) 
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	f, any := forgotten{Count: len(found), Note: note}, len(found) > 0
+	f, any := forgotten{Count: len(found), Note: note}, len(found) > 0 && c.Proposal() == ""
 	if r.Archive {
 		f.Archived = &any
 	} else {
