@@ -28,11 +28,11 @@ func main() {
 	out := flag.String("out", "", "the file of the weights")
 	fold := flag.Bool("fold", false, "tell how often texts are right that nothing was learned from, and write nothing")
 	verbose := flag.Bool("v", false, "with -fold, print what is wrong")
-	o := options{}
-	flag.Float64Var(&o.decay, "decay", 2e-4, "how much weights shrink at each step")
-	flag.Float64Var(&o.observation, "observation", 1.5, "how much an observation weighs beside the others")
-	flag.IntVar(&o.rounds, "rounds", 40, "how often each sentence is learned from")
-	flag.IntVar(&o.rows, "rows", 1<<20, "signs that are kept: without those that are rarely seen, texts that nothing was learned from are told less well")
+	o := usual()
+	flag.Float64Var(&o.decay, "decay", o.decay, "how much weights shrink at each step")
+	flag.Float64Var(&o.observation, "observation", o.observation, "how much an observation weighs beside the others")
+	flag.IntVar(&o.rounds, "rounds", o.rounds, "how often each sentence is learned from")
+	flag.IntVar(&o.rows, "rows", o.rows, "signs that are kept, those that tell types apart most")
 	flag.Parse()
 	if err := run(*out, *fold, *verbose, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "kinds:", err)
@@ -41,24 +41,30 @@ func main() {
 }
 
 func run(out string, fold, verbose bool, o options, files []string) error {
-	own, err := readSentences(sentences)
+	own, named, err := readAll(files)
 	if err != nil {
 		return err
-	}
-	var named []sentence
-	for _, file := range files {
-		list, err := readLines(file)
-		if err != nil {
-			return err
-		}
-		named = append(named, list...)
 	}
 	if fold {
 		foldAll(own, named, verbose, o)
 		return nil
 	}
-	m := learn(append(own, named...), o)
-	return durable.WriteFile(out, m.table(o), 0o644)
+	return durable.WriteFile(out, learn(append(own, named...), o).table(o), 0o644)
+}
+
+// readAll reads our own sentences and those of the named files.
+func readAll(files []string) (own, named []sentence, err error) {
+	if own, err = readSentences(sentences); err != nil {
+		return nil, nil, err
+	}
+	for _, file := range files {
+		list, err := readLines(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		named = append(named, list...)
+	}
+	return own, named, nil
 }
 
 // sentence is a text and its type, by number.

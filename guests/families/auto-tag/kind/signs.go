@@ -12,9 +12,16 @@ type Emit func(sign uint32)
 // mostWords is how many words of a text are looked at: what a text is shows early.
 const mostWords = 48
 
+// beginning is how many bytes of a word make a sign.
+const beginning = 4
+
+// lastWords is how many words at the end make signs of their own.
+const lastWords = 2
+
 // token is a word as the signs see it.
 type token struct {
 	word, stem, form uint32 // hashes
+	beginning        uint32 // of the first letters, which a word shares with its other forms; 0: it has no more
 	group            group
 	part             Part
 	comma            bool // a comma or another sign that joins stands before it
@@ -50,9 +57,13 @@ func newSigner() *signer {
 			s.groups[w] = group(i + 1)
 		}
 	}
-	for p, list := range map[Part]string{Function: functionWords, Base: baseVerbs, Past: pastVerbs} {
-		for w := range strings.FieldsSeq(list) {
-			s.parts[w] = p
+	// In this order: "cut" is in two lists, and what it is has to be the same each time.
+	for _, l := range []struct {
+		part  Part
+		words string
+	}{{Base, baseVerbs}, {Past, pastVerbs}, {Function, functionWords}} {
+		for w := range strings.FieldsSeq(l.words) {
+			s.parts[w] = l.part
 		}
 	}
 	return s
@@ -83,6 +94,8 @@ const (
 	signVerb
 	signLater
 	signAlways
+	signBeginning
+	signLast
 )
 
 // signs gives the signs of a text that was split into words.
@@ -106,6 +119,9 @@ func (s *signer) token(text string, list []words.Word, i int) token {
 	w := &list[i]
 	stem := words.Stem(w.Lower)
 	t := token{word: hash(w.Lower), stem: hash(stem), part: s.part(w)}
+	if len(w.Lower) > beginning {
+		t.beginning = hash(w.Lower[:beginning])
+	}
 	if t.group = s.groups[w.Lower]; t.group == 0 {
 		t.group = s.groups[stem]
 	}
@@ -152,6 +168,12 @@ func each(tokens []token, emit Emit) {
 		emit(mix(signWord, t.word))
 		if t.stem != t.word {
 			emit(mix(signStem, t.stem))
+		}
+		if t.beginning != 0 {
+			emit(mix(signBeginning, t.beginning))
+		}
+		if i >= len(tokens)-lastWords {
+			emit(mix(signLast, t.stem))
 		}
 		if t.group != 0 {
 			emit(mix(signGroup, uint32(t.group)))
