@@ -222,6 +222,7 @@ func (x *contradiction) CodeJSON(c *scan.Coder) {
 		{Name: "says_a", Value: scan.Text(&x.SaysA)},
 		{Name: "says_b", Value: scan.Text(&x.SaysB)},
 		{Name: "newer", Value: scan.Text(&x.Newer)},
+		{Name: "why", Value: scan.Texts(&x.Why), Omit: len(x.Why) == 0},
 	})
 }
 
@@ -247,5 +248,6 @@ func (x *near) CodeJSON(c *scan.Coder) {
 		{Name: "text", Value: scan.Text(&x.Text)},
 		{Name: "similarity", Value: scan.Number(&x.Similarity)},
 		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "why", Value: scan.Texts(&x.Why), Omit: len(x.Why) == 0},
 	})
 }

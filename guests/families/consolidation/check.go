@@ -33,13 +33,14 @@ type near struct {
 	ID         alcove.ID
 	Text       string
 	Similarity float64
-	Relation   string `alcove:"enum=different|related|same|contained|contains|negated|opposite|other value"` // Of content to the memory.
+	Relation   string   `alcove:"enum=different|related|same|contained|contains|negated|opposite|other value"` // Of content to the memory.
+	Why        []string `json:",omitempty"`                                                                    // What decided that, most of all first: words, meaning, numbers, names and the like.
 }
 
 // How many memories are compared with a text, how many of them by meaning too, and how many are listed.
 const (
 	mostCompared = 20
-	mostMeant    = 8
+	mostMeant    = 10
 	mostNear     = 5
 )
 
@@ -56,15 +57,14 @@ func (in CheckDuplicate) Call(c *alcove.Call) (out checked, err error) {
 	if err != nil {
 		return out, err
 	}
-	list := in.compare(found.Hits, nil)
-	if !slices.ContainsFunc(list, func(n near) bool { return n.Relation == compare.Same.String() }) {
-		means, err := meanings(c, in.comparer, in.Content, textsOf(found.Hits[:min(len(found.Hits), mostMeant)]))
-		if err != nil {
+	texts := textsOf(found.Hits)
+	var means compare.Vectors
+	if !slices.Contains(texts, in.Content) {
+		if means, err = meanings(c, in.comparer, in.Content, texts[:min(len(texts), mostMeant)]); err != nil {
 			return out, err
 		}
-		list = in.compare(found.Hits, means)
 	}
-	out.Nearest = list
+	out.Nearest = in.compare(found.Hits, texts, means)
 	slices.SortStableFunc(out.Nearest, func(a, b near) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	out.Nearest = out.Nearest[:min(len(out.Nearest), mostNear)]
 	for _, n := range out.Nearest {
@@ -77,9 +77,8 @@ func (in CheckDuplicate) Call(c *alcove.Call) (out checked, err error) {
 }
 
 // compare compares the content with the memories that were found.
-func (in CheckDuplicate) compare(hits []alcove.MemoryHit, means compare.Vectors) (list []near) {
-	for i := range hits {
-		text := compare.Render(hits[i].Memory.Value)
+func (in CheckDuplicate) compare(hits []alcove.MemoryHit, texts []string, means compare.Vectors) (list []near) {
+	for i, text := range texts {
 		v := in.comparer.CompareBy(means, in.Content, text)
 		switch v.Relation {
 		case compare.Same:
@@ -87,7 +86,7 @@ func (in CheckDuplicate) compare(hits []alcove.MemoryHit, means compare.Vectors)
 		case compare.Contained, compare.Contains:
 			v.Similarity = max(v.Similarity, saysAll)
 		}
-		list = append(list, near{hits[i].Memory.ID(), shortened(text), max(v.Similarity, float64(hits[i].Features["semantic"])), v.Relation.String()})
+		list = append(list, near{hits[i].Memory.ID(), shortened(text), max(v.Similarity, float64(hits[i].Features["semantic"])), v.Relation.String(), v.Why})
 	}
 	return list
 }
@@ -149,7 +148,11 @@ func (in DetectContradiction) Call(c *alcove.Call) (out detected, err error) {
 		return out, err
 	}
 	v := in.comparer.CompareBy(means, texts[0], texts[1])
-	return detected{v.Relation.Contradiction(), reason(v)}, nil
+	out = detected{v.Relation.Contradiction(), reason(v)}
+	if len(v.Why) > 0 {
+		out.Reason += "; what decided: " + list(v.Why)
+	}
+	return out, nil
 }
 
 // reason is a verdict in words.

@@ -26,26 +26,24 @@ type merge struct {
 const (
 	mostMerged      = 50 // memories by one
 	mostCluster     = 20
-	mostMeanings    = 500 // words and texts that are compared by meaning
-	clusterFrom     = .5  // similarity of memories of a cluster
+	mostMeanings    = 4000 // words and texts that are compared by meaning
+	clusterFrom     = .5   // similarity of memories of a cluster
 	partDuplicates  = "duplicates"
 	partContradicts = "contradictions"
 	partClusters    = "clusters"
 	partStale       = "stale"
 )
 
-// plan works out what to do, of the parts that are wanted. Pairs that words do not decide are judged by meaning if meant says so: that is for
-// people to look at, as one pair of six that it calls the same is not.
+// plan works out what to do, of the parts that are wanted. What words say is confirmed by meaning. What only meaning says is added if meant says
+// so, for people to look at, and is never merged by itself.
 func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*plan, error) {
 	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
 	p := &plan{}
 	gone := map[int]bool{}
 	if wants(partDuplicates) || wants(partContradicts) || wants(partClusters) {
-		pairs := l.reader.Pairs(l.facts)
-		if meant {
-			if err := l.reconsider(c, pairs); err != nil {
-				return nil, err
-			}
+		pairs, err := l.pairs(c, meant)
+		if err != nil {
+			return nil, err
 		}
 		merges := l.merges(pairs)
 		for _, m := range merges {
@@ -67,13 +65,42 @@ func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*p
 	return p, nil
 }
 
-// reconsider judges pairs again by meaning, which words alone did not decide.
-func (l *loaded) reconsider(c *alcove.Call, pairs []compare.Pair) error {
+// pairs are the pairs that are at least related.
+func (l *loaded) pairs(c *alcove.Call, meant bool) ([]compare.Pair, error) {
+	pairs := l.reader.Pairs(l.facts)
+	if meant && compare.Few(len(l.facts)) {
+		means, err := embed(c, l.texts())
+		if err != nil {
+			return nil, err
+		}
+		l.reader.Learn(means)
+		pairs = append(pairs, l.reader.NearPairs(l.facts, pairs)...)
+	}
+	return pairs, l.reconsider(c, pairs, meant)
+}
+
+func (l *loaded) texts() (list []string) {
+	for _, f := range l.facts {
+		if f.Text() != "" && !slices.Contains(list, f.Text()) {
+			list = append(list, f.Text())
+		}
+	}
+	return list
+}
+
+// reconsider judges pairs again by meaning: those that words have decided, which meaning has to confirm, and all others too if meant says so.
+func (l *loaded) reconsider(c *alcove.Call, pairs []compare.Pair, meant bool) error {
+	var again []*compare.Pair
 	list, seen := []string{}, map[string]bool{}
-	for _, p := range pairs {
-		if p.Relation != compare.Related || len(list) > mostMeanings {
+	for i := range pairs {
+		p := &pairs[i]
+		if !meant && p.Relation == compare.Related {
 			continue
 		}
+		if len(list) > mostMeanings {
+			break
+		}
+		again = append(again, p)
 		for _, f := range []*compare.Fact{l.facts[p.A], l.facts[p.B]} {
 			for _, w := range append(l.reader.Words(f), f.Text()) {
 				if !seen[w] && w != "" {
@@ -88,7 +115,12 @@ func (l *loaded) reconsider(c *alcove.Call, pairs []compare.Pair) error {
 		return err
 	}
 	l.reader.Learn(means)
-	l.reader.Reconsider(l.facts, pairs)
+	for _, p := range again {
+		l.reader.Reconsider(l.facts, p)
+		if !meant && p.Relation.Duplicate() && !p.Sure {
+			p.Relation = compare.Related
+		}
+	}
 	return nil
 }
 

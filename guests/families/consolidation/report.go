@@ -59,6 +59,7 @@ type contradiction struct {
 	SaysA string `json:"says_a"`
 	SaysB string `json:"says_b"`
 	Newer string
+	Why   []string `json:",omitempty"`
 }
 
 type cluster struct {
@@ -83,7 +84,7 @@ func (l *loaded) result(p *plan) *result {
 	}
 	for _, pair := range p.contradictions[:min(len(p.contradictions), listed)] {
 		_, newer := l.byAge(pair)
-		r.Contradictions = append(r.Contradictions, contradiction{l.items[pair.A].key, l.items[pair.B].key, pair.Relation.String(), l.says(pair.A), l.says(pair.B), l.items[newer].key})
+		r.Contradictions = append(r.Contradictions, contradiction{l.items[pair.A].key, l.items[pair.B].key, pair.Relation.String(), l.says(pair.A), l.says(pair.B), l.items[newer].key, pair.Why})
 	}
 	for _, group := range p.clusters[:min(len(p.clusters), listed)] {
 		r.Clusters = append(r.Clusters, cluster{l.keys(group), l.reader.Shared(l.facts, group, 4)})

@@ -40,6 +40,7 @@ type token struct {
 	acronym   bool
 	language  bool
 	initial   bool // a capital letter where a sentence begins
+	role      role
 }
 
 // Fact is what a text is compared by. Facts of the same Reader can be compared.
@@ -59,6 +60,7 @@ type Fact struct {
 	past    bool     // of something that was
 	moment  bool     // of a day or an hour
 	words   int      // of the text, those that are not compared too
+	cues    cue      // what it says of how much, of when and of whether
 	text    string
 }
 
@@ -86,6 +88,7 @@ type Reader struct {
 type known struct {
 	meaning
 	id, word uint32
+	role     role
 }
 
 // NewReader makes a Reader that shares the lexicon with others.
@@ -144,6 +147,10 @@ func (r *Reader) Read(text string) *Fact {
 		f.note(k)
 		r.negate(text, &p, &k, list, i)
 		k.attribute = k.attribute && r.ofSomething(text, list, i)
+		k.role.owner = len(words.Possessive(text[w.From:w.To])) < w.To-w.From
+		if i > 0 && r.lexicon.directs[list[i-1].Lower] {
+			k.role.before = r.know(list[i-1].Lower).word + 1
+		}
 		f.read(&p, w, k)
 	}
 	f.negated = p.negations%2 == 1
@@ -153,6 +160,7 @@ func (r *Reader) Read(text string) *Fact {
 
 // note takes what a word says of the whole text.
 func (f *Fact) note(k known) {
+	f.cues |= k.cues
 	f.past, f.moment, f.changed = f.past || k.past || k.verb == didVerb, f.moment || k.moment, f.changed || k.changed
 	f.held, f.repeats, f.many = f.held || k.held, f.repeats || k.repeats, f.many || k.many
 	if k.scope {
@@ -350,7 +358,7 @@ func (f *Fact) take(p *sentence, w words.Word, k known) {
 	}
 	t.verb = k.verb == isVerb
 	t.sole, t.initial = k.attribute || k.sole, w.Capital && w.Start
-	t.acronym, t.language = w.Acronym, k.language
+	t.acronym, t.language, t.role = w.Acronym, k.language, k.role
 	if k.weekday {
 		t.kind = number
 	}

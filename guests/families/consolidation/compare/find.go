@@ -126,15 +126,46 @@ func (j *joiner) overlap(a, b *Fact, totalA, totalB float32) (o overlap, ok bool
 	return o, o.similarity() >= float64(j.least)
 }
 
-// Reconsider judges pairs again by what the reader has learnt of their words, as far as they are no more than related.
-func (r *Reader) Reconsider(facts []*Fact, pairs []Pair) {
-	for i := range pairs {
-		if p := &pairs[i]; p.Relation == Related {
-			a, b := facts[p.A], facts[p.B]
-			p.Verdict = r.judge(a, b, overlapOf(a, b, r.joined), r.joined)
-		}
-	}
+// Reconsider judges a pair again by what the reader has learnt of its words.
+func (r *Reader) Reconsider(facts []*Fact, p *Pair) {
+	a, b := facts[p.A], facts[p.B]
+	p.Verdict = r.judge(a, b, overlapOf(a, b, r.joined), r.joined)
 }
+
+// Bounds of pairs that are near by what their texts mean as a whole.
+const (
+	wholeFrom     = .6
+	wholePartners = 3
+)
+
+// NearPairs are pairs beside others that mean nearly the same as a whole, if there are few facts. Only their texts have to be learnt.
+func (r *Reader) NearPairs(facts []*Fact, others []Pair) (pairs []Pair) {
+	if len(facts) > fewFacts {
+		return nil
+	}
+	known := map[[2]int]bool{}
+	for _, p := range others {
+		known[[2]int{p.A, p.B}] = true
+	}
+	for i, f := range facts {
+		var near []Pair
+		for j := range i {
+			if n := r.vectors.cosine(f.text, facts[j].text); n >= wholeFrom && !known[[2]int{j, i}] {
+				near = append(near, Pair{j, i, Verdict{Relation: Related, Similarity: n}})
+			}
+		}
+		slices.SortStableFunc(near, func(a, b Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+		pairs = append(pairs, near[:min(len(near), wholePartners)]...)
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		p.Similarity = overlapOf(facts[p.A], facts[p.B], r.joined).similarity()
+	}
+	return pairs
+}
+
+// Few says whether so many facts are few enough for NearPairs.
+func Few(facts int) bool { return facts <= fewFacts }
 
 // weights are how much each word counts: the rarer the more.
 func (r *Reader) weights(facts []*Fact) []float32 {

@@ -35,18 +35,24 @@ type meaning struct {
 	axis                 uint16 // of which it is one side, from 1; 0: it has no opposite
 	side                 bool
 	state                bool // the opposite of a state, not of something that happens
+	cues                 cue
 }
 
 // lexicon is what is known of words, by their stems, and which are opposites. It is not changed once it is made.
 type lexicon struct {
-	measures *measures
-	words    map[string]meaning
-	axes     uint16
-	same     map[string]string // stems of words that mean the same as another
+	measures     *measures
+	words        map[string]meaning
+	axes         uint16
+	same         map[string]string // stems of words that mean the same as another
+	alike, apart Trees             // which tell what says the same, and what contradicts each other
+	directs      map[string]bool   // prepositions that say who does what to whom
 }
 
 func newLexicon() *lexicon {
-	l := &lexicon{measures: newMeasures(), words: map[string]meaning{}, same: map[string]string{}}
+	l := &lexicon{measures: newMeasures(), words: map[string]meaning{}, same: map[string]string{}, directs: map[string]bool{}}
+	var rest string
+	l.alike, rest = readTrees(treeData)
+	l.apart, _ = readTrees(rest)
 	l.each(stopWords, func(m *meaning) { m.stop = true })
 	l.each(lightWords, func(m *meaning) { m.light = true })
 	l.each(negations, func(m *meaning) { m.negates, m.stop = true, true })
@@ -62,6 +68,9 @@ func newLexicon() *lexicon {
 			l.same[words.Stem(w)] = words.Stem(list[0])
 		}
 	}
+	for _, w := range strings.Fields("from to by over than into before after of for through") {
+		l.directs[w] = true
+	}
 	l.each(soleVerbs, func(m *meaning) { m.sole = true })
 	l.each("owns own owned leads heads chairs maintains manages runs-the approves", func(m *meaning) { m.held = true })
 	l.each("deploy deploys deployment build run attempt retry", func(m *meaning) { m.repeats = true })
@@ -75,6 +84,9 @@ func newLexicon() *lexicon {
 	l.each(moments, func(m *meaning) { m.moment = true })
 	l.each(causes, func(m *meaning) { m.cause = true })
 	l.each("instead rather", func(m *meaning) { m.negates, m.stop = true, true })
+	for i, list := range strings.Split(cueWords, "\n") {
+		l.each(list, func(m *meaning) { m.cues |= 1 << i })
+	}
 	l.oppose(opposingVerbs, false)
 	l.oppose(opposingStates, true)
 	return l
@@ -198,7 +210,17 @@ database db databases dbs, repository repo repos repositories, configuration con
 color colour, favorite favourite, organization organisation, live lives reside resides living, doctor physician, vacation holiday,
 kubernetes k8s, javascript js, typescript ts, postgresql postgres, staging stage, production prod, authentication auth,
 application app apps applications, require requires need needs required, delete deleted remove removed deletes removes,
-owner own owns owned, ask asked request requested, help assist, issue problem trouble, answer reply`
+owner own owns owned responsible, ask asked request requested, cancel cancelled canceled scrapped dropped abandoned,
+postpone postponed delayed deferred, trash rubbish garbage waste, cellar basement, flat apartment, fridge refrigerator, lift elevator, pupil student,
+afraid scared fear fears, ill sick, journey trip, plane aircraft airplane, mail email e-mail mails emails, phone telephone, picture image photo, pay pays paid payment,
+error failure, speed velocity, crash crashes crashed, picture pictures image images, job position, salary wage wages, price prices cost costs, shop store, near close,
+forbidden prohibited banned, allowed permitted, allow permit, show display, hide conceal, leave depart leaves departs, arrive arrives, stop halt, meeting meetings,
+wife husband spouse married, coworker colleague colleagues, supervisor manager boss, teacher instructor, weekly week, monthly month, yearly annual annually year, daily day,
+nightly night, hourly hour, quarterly quarter, holiday holidays vacation vacations, freight cargo, train rail railway, bike bicycle, sofa couch, tap faucet,
+maximum max limit, minimum min, upload uploads uploaded, encrypt encrypted encryption, compress compressed compression, sign signed signature signatures,
+ship delivery deliver delivered shipped, allergic allergy allergies, vaccinate vaccinated vaccination vaccinations vaccine, retire retired retirement pensioner,
+medicine drug medication, tablet pill tablets pills, surgery operation, check-up checkup, invoice bill invoices bills, contract agreement, approve approval approves okay,
+employee staff worker, firm company business, revenue turnover, deadline due, release rollout, lead leads leader, help assist, issue problem trouble, answer reply`
 
 // Each line has two sides: who says a word of one of them, contradicts who says a word of the other, whoever it is said of.
 const opposingVerbs = `enabled activated armed active | disabled deactivated disarmed inactive
@@ -217,6 +239,19 @@ encrypted | unencrypted
 approved accepted granted | rejected declined refused
 passed passes pass succeeded succeeds succeed successful | failed fails fail unsuccessful
 synchronously | asynchronously
+increases rises grows | falls
+raised | lowered
+won wins win | lost loses lose
+remembers remember | forgets forget forgot
+hired hires | fired fires dismissed
+agreed agrees agree | disagreed disagrees disagree
+buys | sells
+started | stopped
+extended renewed | terminated
+supports | drops
+trusts trust | distrusts distrust
+shows show | hides hide
+included includes | excludes omits
 before | after`
 
 // States contradict each other behind a verb only: an internal service and an external one are two.
@@ -250,4 +285,51 @@ morning | evening
 success | failure
 soft | hard
 passable | blocked
-writable | readonly`
+writable | readonly
+locked | unlocked
+noisy loud | quiet silent
+crowded busy | deserted
+paid | unpaid outstanding
+signed | unsigned
+broken faulty defective | intact
+left left-handed | right right-handed
+odd | even
+early | late
+thick | thin
+wet | dry
+clean | dirty
+strong | weak
+heavy | lightweight
+wide | narrow
+deep | shallow
+rich | poor
+young | old
+full-time | part-time
+remote remotely | onsite on-site
+manual manually | automatic automatically automated
+local locally | remotely
+alone | together
+vertical | horizontal
+upstairs | downstairs
+indoors | outdoors
+sweet sweetened | unsweetened bitter
+alive | dead
+present | absent
+visible | hidden invisible
+included | excluded
+inclusive | exclusive
+complete | incomplete
+legal | illegal
+guilty | innocent
+healthy | ill sick
+awake | asleep
+punctual | unpunctual
+domestic | foreign
+odd-numbered | even-numbered
+lower-case lowercase | upper-case uppercase
+north | south
+east | west
+case-sensitive | case-insensitive
+open-source | proprietary
+encrypted-at-rest | plaintext
+positive | negative`

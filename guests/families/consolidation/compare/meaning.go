@@ -36,7 +36,7 @@ func (r *Reader) Learn(v Vectors) { r.vectors = v }
 // Words are the words of a fact whose meaning is compared.
 func (r *Reader) Words(f *Fact) (list []string) {
 	for _, t := range f.tokens {
-		if t.kind == plain && !t.light && t.axis == 0 {
+		if t.kind != number {
 			list = append(list, r.words[t.word])
 		}
 	}

@@ -37,6 +37,8 @@ type Verdict struct {
 	Relation   Relation
 	Similarity float64  // the weighted share of words that both have, 0 to 1
 	A, B       []string // of contradictions: the words in which they differ
+	Sure       bool     // of duplicates: meaning and words agree so much that one can stand for both
+	Why        []string // which signs decided, most of all first; none where rules alone did
 }
 
 // When two facts are what they are.
@@ -49,12 +51,15 @@ const (
 	valuePlace    = 1   // words between a value and the verb, where the value is no number
 )
 
-// judge compares two facts whose similarity is known.
+// judge compares two facts whose similarity is known: by rules, and by all signs where it is known what words mean.
 func (r *Reader) judge(a, b *Fact, o overlap, weights []float32) Verdict {
 	d := r.differences(a, b, &o, weights)
 	v := Verdict{Relation: Related, Similarity: o.similarity()}
 	heavyA, heavyB := heavy(d.a), heavy(d.b)
 	v.Relation = r.relation(a, b, d, heavyA, heavyB, v.Similarity)
+	if r.vectors != nil {
+		v = r.tell(a, b, v)
+	}
 	if v.Relation.Contradiction() {
 		v.A, v.B = r.wordsOf(heavyA), r.wordsOf(heavyB)
 	}
