@@ -84,6 +84,13 @@ type moveRun struct {
 	access *Access
 	move   Move
 	result Moved
+	left   map[leftEntry]bool // that were counted: branches share what they inherited
+}
+
+// leftEntry is an entry that stays.
+type leftEntry struct {
+	key     store.Key
+	version uint64
 }
 
 // check returns the branches to move on.
@@ -236,13 +243,16 @@ func (run *moveRun) leave(ctx context.Context, t *Stage) error {
 		if err != nil {
 			return err
 		}
+		entry := leftEntry{e.Key, e.Version}
 		switch {
-		case !e.Exists() || e.Collection == memories:
+		case !e.Exists() || e.Collection == memories || run.left[entry]:
+			continue
 		case e.Collection == events:
 			run.result.Left["events"]++
 		case !strings.HasPrefix(e.Collection, "_"):
 			run.result.Left[e.Collection]++
 		}
+		remember(&run.left, entry, true)
 	}
 	return nil
 }

@@ -38,11 +38,11 @@ func TestAMoveTakesMemoriesAsTheyAreOnEveryBranch(t *testing.T) {
 	writes(t, s, "", "", "project/a", "gone", `1`)
 	writes(t, s, "", "", "project/a", "gone", "")
 	writes(t, s, "", "", "project/ab", "k", `"of another project"`)
-	forkAs(t, s, "default", "idea")
-	writes(t, s, "", "idea", "project/a", "new", `"on the branch"`)
 	if _, err := a.Append(t.Context(), Location{Namespace: "project/a"}, "deployed", json.RawMessage(`1`), Write{}); err != nil {
 		t.Fatal(err)
 	}
+	forkAs(t, s, "default", "idea") // which inherits the event
+	writes(t, s, "", "idea", "project/a", "new", `"on the branch"`)
 
 	would := move(t, s, "m", Move{From: "project/a", To: "project/b"}, true)
 	if got, want := fmt.Sprintf("%d %d %s", would.Memories, would.Commits, holds(t, s, "", "project/a", "k")), `5 0 "v"`; got != want {
