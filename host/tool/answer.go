@@ -131,3 +131,14 @@ func Encode(v any) ([]byte, error) {
 
 // Append is Encode for what is not Encoded, and appends to bytes.
 func Append(to []byte, v any) ([]byte, error) { return jsontext.Append(to, v) }
+
+// held returns the answer of a tool whose write a hook sent to a branch of proposals.
+func (a Answer) held(branch string) Answer {
+	object, err := json.Marshal(a.Structured)
+	if err != nil || len(object) == 0 || object[0] != '{' {
+		return a // the note says so
+	}
+	object = unapplied(object, branch)
+	a.Structured, a.Plain, a.Value, a.Proposal = json.RawMessage(object), json.RawMessage(object), json.RawMessage(object), branch
+	return a
+}

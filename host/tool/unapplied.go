@@ -31,14 +31,3 @@ func unapplied(object json.RawMessage, branch string) json.RawMessage {
 	}
 	return append(with, object[1:]...)
 }
-
-// held returns the answer of a tool whose write a hook sent to a branch of proposals.
-func (a Answer) held(branch string) Answer {
-	object, err := json.Marshal(a.Structured)
-	if err != nil || len(object) == 0 || object[0] != '{' {
-		return a // the note says so
-	}
-	object = unapplied(object, branch)
-	a.Structured, a.Plain, a.Value, a.Proposal = json.RawMessage(object), json.RawMessage(object), json.RawMessage(object), branch
-	return a
-}

@@ -354,11 +354,11 @@ func TestSessionsAndConversationsAreDeletedSoftlyOrHard(t *testing.T) {
 
 type packOut struct {
 	Facts []struct {
-		FactID, Content            string
-		Tokens                     int
-		Importance                 float64
-		Summarized                 bool
-		BudgetOverflow             bool `json:"budget_overflow"`
+		FactID, Content string
+		Tokens          int
+		Importance      float64
+		Summarized      bool
+		BudgetOverflow  bool `json:"budget_overflow"`
 	}
 	UsedTokens, Budget, Dropped int
 	Strategy                    string

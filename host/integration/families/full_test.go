@@ -80,7 +80,7 @@ func (l listed) parameters(t *testing.T) []string {
 	t.Helper()
 	var schema struct{ Properties map[string]json.RawMessage }
 	if err := json.Unmarshal(l.InputSchema, &schema); err != nil {
-		t.Fatalf("%s: %v", l.Name, err)
+		t.Fatalf("decode the schema of %s: got %v, want an object with properties", l.Name, err)
 	}
 	return slices.Sorted(maps.Keys(schema.Properties))
 }

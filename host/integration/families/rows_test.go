@@ -114,7 +114,7 @@ func TestTheRowsOfTheDocumentsInTheDefaultInstall(t *testing.T) {
 		t.Errorf("got %d rows, want the 73 of the checklist", got)
 	}
 	for _, fault := range faults {
-		t.Error(fault)
+		t.Errorf("a call of the rows: %s", fault)
 	}
 }
 
