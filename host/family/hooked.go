@@ -117,6 +117,9 @@ func (h hookFamily) values(ctx context.Context, where config.For) (map[string]js
 	return s.Learn(ctx, where)
 }
 
+// RankWhen implements hooks.Family.
+func (h hookFamily) RankWhen() abi.When { return h.families.catalogue.RankWhen(h.family) }
+
 // Differs implements hooks.Family.
 func (h hookFamily) Differs(ctx context.Context, when abi.When, agent, namespace string) (bool, error) {
 	values, err := h.values(ctx, config.For{Family: h.family.Name, Agent: agent, Namespace: namespace})

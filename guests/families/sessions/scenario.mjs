@@ -8,8 +8,8 @@ export async function run({ assert, call, refused, operation, post, namespace, a
 
   // A client is killed between a checkpoint and its close; this one goes on with the same facts, whatever changed since.
   const killed = await another();
-  const { sessionId, memories, unclean } = await killed.call("memory_session_start", { contextSummary: "the release" });
-  assert.deepEqual([memories.length, unclean], [2, false]);
+  const { sessionId, memories, rules, unclean } = await killed.call("memory_session_start", { contextSummary: "the release" });
+  assert.deepEqual([memories.length, rules.length, unclean], [1, 1, false]);
   const saved = await killed.call("memory_save_checkpoint", { summary: "Half of it is done." });
   assert.deepEqual([saved.factCount, saved.sessionId], [2, sessionId]);
   await killed.kill();

@@ -49,11 +49,11 @@ export async function run({ assert, call, refused, namespace }) {
   assert.ok(versions.every((v) => v.updatedBy !== undefined && v.updatedAt));
 
   // For everything: changed with a version that is expected, and put back.
-  const system = await call("memory_update_config", { key: "importance_weight_note", value: 0.45, reason: namespace });
-  const stale = await refused("memory_update_config", { key: "importance_weight_note", value: 0.5, expect_version: system.versions.importance_weight_note - 1 });
+  const system = await call("memory_update_config", { namespace: undefined, key: "importance_weight_note", value: 0.45, reason: namespace });
+  const stale = await refused("memory_update_config", { namespace: undefined, key: "importance_weight_note", value: 0.5, expect_version: system.versions.importance_weight_note - 1 });
   assert.equal(stale.code, "conflict");
   assert.equal((await call("memory_get_config", { key: "importance_weight_note" })).source, "system");
-  await call("memory_update_config", { key: "importance_weight_note", value: null });
+  await call("memory_update_config", { namespace: undefined, key: "importance_weight_note", value: null });
   assert.equal((await call("memory_get_config", { key: "importance_weight_note" })).source, "default");
   assert.ok((await call("memory_list_configs", { category: "decay_rates" })).configs.length >= 9);
   const semantic = await call("memory_get_semantic_config");

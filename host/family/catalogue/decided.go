@@ -127,6 +127,22 @@ func (f *Catalogue) Hook(x *Family, h abi.Hook) (said registry.On, on bool) {
 	return f.hookOf(x, h)
 }
 
+// RankWhen returns what calls for a family's rank hook; the zero When: every search.
+func (f *Catalogue) RankWhen(x *Family) abi.When {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.rankWhen(x)
+}
+
+// rankWhen is what the manifest says, unless an operator turned the rank hook of a built-in family on, whose weights order searches by
+// themselves. The caller holds mu.
+func (f *Catalogue) rankWhen(x *Family) abi.When {
+	if _, named := grants.Decided(f.lock, x.Version).Hooks[abi.HookRank]; named && x.Source == grants.BuiltIn || x.Manifest.Hooks.Rank == nil {
+		return abi.When{}
+	}
+	return x.Manifest.Hooks.Rank.When
+}
+
 // On returns the families whose hook is on, by name.
 func (f *Catalogue) On(h abi.Hook) (list []*Family) {
 	f.mu.RLock()

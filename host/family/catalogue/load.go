@@ -254,7 +254,7 @@ func (f *Catalogue) takesPart(x *Family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
 	store = store && x.Manifest.Hooks.Store.TagFrom == "" && x.Manifest.Hooks.Store.When.IsZero()
 	_, rank := f.hookOf(x, abi.HookRank)
-	return store || rank && x.Manifest.Hooks.Rank.When.IsZero()
+	return store || rank && f.rankWhen(x).IsZero()
 }
 
 // Preload loads families with hooks in stores and searches, in the background.

@@ -39,6 +39,8 @@ type Family interface {
 	Generations(hook abi.Hook) int
 	// Setting returns the text of a setting of its own.
 	Setting(ctx context.Context, key string) (string, error)
+	// RankWhen returns what calls for its rank hook. The zero When calls for it always, as what an operator turned on by name is called for.
+	RankWhen() abi.When
 	// Differs reports whether one of the settings that a condition names is not its default, as it applies to an agent in a namespace.
 	Differs(ctx context.Context, w abi.When, agent, namespace string) (bool, error)
 	// Keeps reports whether it has a record in one of its collections.

@@ -65,6 +65,8 @@ func (x *plain) ReadsRecords(collection string) bool {
 
 func (x *plain) Setting(context.Context, string) (string, error) { return x.setting, nil }
 
+func (x *plain) RankWhen() abi.When { return x.Manifest().Hooks.Rank.When }
+
 func (x *plain) Differs(context.Context, abi.When, string, string) (bool, error) {
 	return x.differs, x.unreadable
 }

@@ -22,33 +22,39 @@ const (
 // rankDepth is the number of a search's best hits that are ranked.
 const rankDepth = 50
 
-// ranker returns the family that ranks a search; the first by name if several are granted it. on is false if none does, or nothing calls for it.
+// ranker returns the family that ranks a search; the first by name if several are granted it. on is false if none does, or nothing calls for
+// it but, perhaps, a rated hit.
 func (h *Hooks) ranker(ctx context.Context, r memory.Ranking) (x Family, on bool, err error) {
 	list := h.o.Families.On(abi.HookRank)
 	if len(list) == 0 {
 		return nil, false, nil
 	}
-	when := list[0].Manifest().Hooks.Rank.When
-	if when.IsZero() {
-		return list[0], true, nil
-	}
 	at := place{memory.Location{Branch: r.Branch, Namespace: namespaceOf(r)}, r.Caller.Agent}
-	on, err = calledFor(ctx, list[0], when, at)
+	on, err = calledFor(ctx, list[0], list[0].RankWhen(), at)
 	return list[0], on, err
 }
 
 // Depth returns the number of a search's best hits that Rank needs. If that cannot be found out, Rank says why.
 func (h *Hooks) Depth(ctx context.Context, r memory.Ranking) int {
-	if _, on, err := h.ranker(ctx, r); !on && err == nil {
+	if x, on, err := h.ranker(ctx, r); !on && err == nil && (x == nil || !readsOutcome(x)) {
 		return 0
 	}
 	return rankDepth
 }
 
+func readsOutcome(x Family) bool {
+	return slices.Contains(x.Manifest().Hooks.Rank.Features, string(abi.FeatureOutcome))
+}
+
+// rated reports whether feedback rated one of the hits, which calls for a rank hook that reads outcome.
+func rated(x Family, r memory.Ranking) bool {
+	return x != nil && readsOutcome(x) && slices.ContainsFunc(r.Column(string(abi.FeatureOutcome)), func(v float32) bool { return v == v }) // not missing
+}
+
 // ranking returns the guest of a ranking family. One that conditions call for is loaded when they do, and waited for; until others are loaded,
 // ok is false.
 func ranking(ctx context.Context, x Family) (g Guest, ok bool, err error) {
-	if g, ok = x.Loaded(); ok || x.Manifest().Hooks.Rank.When.IsZero() {
+	if g, ok = x.Loaded(); ok || x.RankWhen().IsZero() {
 		return g, ok, nil
 	}
 	g, err = x.Load(ctx)
@@ -62,7 +68,7 @@ func ranking(ctx context.Context, x Family) (g Guest, ok bool, err error) {
 // unchanged.
 func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
 	x, on, err := h.ranker(ctx, r)
-	if err != nil || !on || x.Rest().Resting(h.o.Clock()) {
+	if err != nil || !on && !rated(x, r) || x.Rest().Resting(h.o.Clock()) {
 		return nil, false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, rankWithin)

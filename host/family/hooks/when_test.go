@@ -3,6 +3,7 @@ package hooks
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -129,6 +130,23 @@ func TestASearchIsRankedOnlyWhenSomethingCallsForIt(t *testing.T) {
 	x.differs = true
 	if scores, ok, err := h.Rank(t.Context(), r); !ok || err != nil || len(scores) != 1 || h.Depth(t.Context(), r) != rankDepth {
 		t.Errorf("Rank = %v, %t, %v, want one score, though the family had to be loaded", scores, ok, err)
+	}
+}
+
+func TestARatedHitCallsForARankHookThatReadsOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		features []string
+		outcome  float32
+		ranked   bool
+	}{{[]string{"outcome"}, .5, true}, {[]string{"outcome"}, float32(math.NaN()), false}, {[]string{"score"}, .5, false}} {
+		x := conditional(abi.When{Settings: []string{"rules"}})
+		x.manifest.Hooks.Rank.Features = c.features
+		x.answer = says("\x00\x00\x80\x3f")
+		h, _ := open(t, present{on: map[abi.Hook][]Family{abi.HookRank: {x}}})
+		r := memory.Ranking{Caller: memory.Caller{Rights: memory.FullRights()}, Hits: 1, Types: []string{"plan"}, Column: func(string) []float32 { return []float32{c.outcome} }}
+		if _, ok, err := h.Rank(t.Context(), r); ok != c.ranked || err != nil {
+			t.Errorf("%v with an outcome of %g: got ranked %t, %v, want %t", c.features, c.outcome, ok, err, c.ranked)
+		}
 	}
 }
 

@@ -160,23 +160,25 @@ func TestAnIntentLoadsTheFamilyThatIsClearlyMeant(t *testing.T) {
 	}
 }
 
-func TestAnIntentThatFitsSeveralFamiliesLoadsNone(t *testing.T) {
+func TestAnIntentThatFitsSeveralFamiliesNamesTheOthers(t *testing.T) {
 	p := withFamilies(t, newFake(), Session{})
 	var r loaded
 	p.must("memory_load_family", `{"intent":"memory"}`).into(&r)
-	if r.Family != "" || len(r.Tools) != 0 || len(r.Suggestions) < 2 || !strings.Contains(r.Note, "by its name") {
-		t.Errorf("answered %+v", r)
+	if r.Family != "auto-tag" || len(r.Suggestions) < 2 || r.Suggestions[1].Family == "auto-tag" {
+		t.Errorf("got family %q with suggestions %+v, want auto-tag and others", r.Family, r.Suggestions)
 	}
-	r = loaded{}
-	p.must("memory_load_family", `{"intent":"buy flowers and paint walls and then tag"}`).into(&r)
-	if r.Family != "" || len(r.Suggestions) != 1 || r.Suggestions[0].Family != "auto-tag" {
-		t.Errorf("a family is loaded for one word of many: %+v", r)
+}
+
+func TestAnIntentThatNoFamilyFitsLoadsNone(t *testing.T) {
+	for _, intent := range []string{"buy flowers and paint walls and then tag", "xyzzy"} {
+		p := withFamilies(t, newFake(), Session{})
+		var r loaded
+		p.must("memory_load_family", `{"intent":"`+intent+`"}`).into(&r)
+		if r.Family != "" || len(r.Tools) != 0 || !strings.Contains(r.Note, "auto-tag, broken, odd, site") {
+			t.Errorf("%s: got family %q, %d tools and the note %q, want none, and the families that there are", intent, r.Family, len(r.Tools), r.Note)
+		}
+		p.quiet()
 	}
-	p.must("memory_load_family", `{"intent":"xyzzy"}`).into(&r)
-	if !strings.Contains(r.Note, "auto-tag, broken, odd, site") {
-		t.Errorf("answered %+v", r)
-	}
-	p.quiet()
 }
 
 func TestAFamilyAtFaultIsSuggestedWithItsFaultAndNotLoaded(t *testing.T) {
