@@ -3,15 +3,17 @@
 //	go run ./host/bench/judge [-test] [-data DIR] [SET...]
 //
 // Each set asks the tools of a server with the built-in families, as an agent does, and compares their answers with the labels in
-// testdata/NAME-dev.jsonl. With -test it also asks about NAME-test.jsonl, which nobody tunes on. A baseline is what one would get without
-// judging, by the same labels.
+// testdata/NAME-dev.jsonl. With -test it also asks about NAME-test.jsonl and NAME-blind.jsonl, which nobody tunes on; a set may have no blind
+// part. A baseline is what one would get without judging, by the same labels.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -32,7 +34,7 @@ func main() {
 	flag.Parse()
 	parts := []part{dev}
 	if *withTest {
-		parts = append(parts, test)
+		parts = append(parts, test, blind)
 	}
 	chosen, err := choose(sets(), flag.Args())
 	if err == nil {
@@ -70,6 +72,9 @@ func judge(ctx context.Context, w io.Writer, list []set, parts []part, data stri
 		results := make([][]row, len(parts))
 		for i, p := range parts {
 			rows, err := s.rows(ctx, p, data)
+			if p == blind && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.name, p, err)
 			}

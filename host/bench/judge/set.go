@@ -18,8 +18,9 @@ var testdata embed.FS
 type part string
 
 const (
-	dev  part = "dev"  // to tune on
-	test part = "test" // to judge with, once
+	dev   part = "dev"   // to tune on
+	test  part = "test"  // to judge with, once
+	blind part = "blind" // to judge with: written later, by others, who knew neither the families nor the other parts
 )
 
 // set judges a family, or another part of the server, by labels.
