@@ -18,11 +18,11 @@ type phrase struct {
 	vector []float64
 }
 
-// meanings knows where the vectors of classes are. Vectors are compared after the mean of all is taken off, and as far as they differ
+// meanings is a linear discriminant of vectors: they are compared after the mean of all is subtracted, and as far as they differ
 // more between classes than within one.
 type meanings struct {
 	mean    []float64
-	lower   [][]float64 // the triangle whose square is the covariance within classes
+	lower   [][]float64 // the Cholesky factor of the covariance within classes
 	centres [][]float64 // by class
 	phrases []phrase    // of length 1
 }
@@ -40,10 +40,10 @@ func newMeanings(classes int, list []phrase) *meanings {
 	}
 	scale(m.mean, 1/weight)
 	for i := range list {
-		list[i].vector = m.off(list[i].vector)
+		list[i].vector = m.centred(list[i].vector)
 	}
 	m.centres = centresOf(classes, list)
-	m.lower = triangle(covariance(m.centres, list))
+	m.lower = cholesky(covariance(m.centres, list))
 	for i, c := range m.centres {
 		m.centres[i] = m.whiten(c)
 	}
@@ -53,8 +53,8 @@ func newMeanings(classes int, list []phrase) *meanings {
 	return m
 }
 
-// off returns a vector of length 1 without the mean.
-func (m *meanings) off(v []float64) []float64 {
+// centred returns a vector less the mean of all, with length 1.
+func (m *meanings) centred(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i := range v {
 		out[i] = v[i] - m.mean[i]
@@ -102,8 +102,8 @@ func covariance(centres [][]float64, list []phrase) [][]float64 {
 	return matrix
 }
 
-// triangle returns the Cholesky factor of a matrix, in its place.
-func triangle(matrix [][]float64) [][]float64 {
+// cholesky returns the lower Cholesky factor of a symmetric matrix, in its place.
+func cholesky(matrix [][]float64) [][]float64 {
 	for i, row := range matrix {
 		for j := range i + 1 {
 			x := row[j] - dot(row[:j], matrix[j][:j])
@@ -133,7 +133,7 @@ func (m *meanings) compare(vector []float32) (odds, near []float64) {
 	for i := range vector {
 		v[i] = float64(vector[i])
 	}
-	v = m.whiten(m.off(v))
+	v = m.whiten(m.centred(v))
 	odds, near = make([]float64, len(m.centres)), make([]float64, len(m.centres))
 	for class, c := range m.centres {
 		odds[class] = dot(v, c) - dot(c, c)/2
