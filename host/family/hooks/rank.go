@@ -19,8 +19,12 @@ const (
 	rankCPU    = 100 * time.Millisecond
 )
 
-// rankDepth is the number of a search's best hits that are ranked.
-const rankDepth = 50
+// Numbers of a search's best hits that are ranked: when something calls for it, and when only the rating of one of them may. Ratings are read
+// for each search.
+const (
+	rankDepth  = 50
+	ratedDepth = 10
+)
 
 // ranker returns the family that ranks a search; the first by name if several are granted it. on is false if none does, or nothing calls for
 // it but, perhaps, a rated hit.
@@ -36,10 +40,13 @@ func (h *Hooks) ranker(ctx context.Context, r memory.Ranking) (x Family, on bool
 
 // Depth returns the number of a search's best hits that Rank needs. If that cannot be found out, Rank says why.
 func (h *Hooks) Depth(ctx context.Context, r memory.Ranking) int {
-	if x, on, err := h.ranker(ctx, r); !on && err == nil && (x == nil || !readsOutcome(x)) {
-		return 0
+	switch x, on, err := h.ranker(ctx, r); {
+	case on || err != nil:
+		return rankDepth
+	case x != nil && readsOutcome(x):
+		return ratedDepth
 	}
-	return rankDepth
+	return 0
 }
 
 func readsOutcome(x Family) bool {
