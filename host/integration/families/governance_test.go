@@ -80,10 +80,26 @@ func (c *council) as(agent string) *client.Session {
 	return s
 }
 
+// stores has an agent store a memory. On a busy machine the hook exceeds its time, and nothing is stored: it is asked again then.
+func (c *council) stores(s *client.Session, key string) {
+	c.T.Helper()
+	var text string
+	for range 5 {
+		text = server.Told(s, "memory_store", map[string]any{"key": key, "value": "tea"})
+		if !strings.Contains(text, "has to be asked first and failed") {
+			break
+		}
+		c.T.Logf("store %s: %s", key, text)
+	}
+	if strings.HasPrefix(text, "error: ") {
+		c.T.Fatalf("store %s: got %s, want an answer", key, text)
+	}
+}
+
 // propose has an agent store a memory, which has to wait, and returns the id of the change.
 func (c *council) propose(s *client.Session, key string) string {
 	c.T.Helper()
-	server.Answered[any](c.T, s, "memory_store", map[string]any{"key": key, "value": "tea"})
+	c.stores(s, key)
 	if c.stored(key) != 0 {
 		c.T.Fatalf("%s does not wait", key)
 	}
@@ -203,7 +219,7 @@ func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
 		server.Answered[any](t, c.as("bob"), "memory_pending_approve", map[string]any{"id": c.propose(c.as("ann"), key), "remember": "forever"})
 	}
 	isStored := func(key, when string) {
-		server.Answered[any](t, c.as("ann"), "memory_store", map[string]any{"key": key, "value": "tea"})
+		c.stores(c.as("ann"), key)
 		if c.stored(key) != 1 {
 			t.Errorf("%s waits %s", key, when)
 		}
@@ -353,7 +369,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 	}
 	passes := func(s *client.Session, key string) {
 		t.Helper()
-		if server.Answered[any](t, s, "memory_store", map[string]any{"key": key, "value": "tea"}); c.stored(key) != 1 {
+		if c.stores(s, key); c.stored(key) != 1 {
 			t.Errorf("%s waits", key)
 		}
 	}
@@ -473,7 +489,7 @@ func TestARememberedApprovalIsOfPrincipals(t *testing.T) {
 	server.Answered[any](t, c.as("bob/task"), "memory_pending_approve", map[string]any{"id": id, "remember": "forever"})
 	for _, agent := range []string{"ann", "ann/task"} {
 		key := "two of " + agent
-		if server.Answered[any](t, c.as(agent), "memory_store", map[string]any{"key": key, "value": "tea"}); c.stored(key) != 1 {
+		if c.stores(c.as(agent), key); c.stored(key) != 1 {
 			t.Errorf("%q waits, although bob/task approved what ann and its delegates write", key)
 		}
 	}
