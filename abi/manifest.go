@@ -108,7 +108,7 @@ type StoreHook struct {
 	Generations int      `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
 }
 
-// When says what calls for a hook: any of what it lists. The host decides, without the guest. The zero When calls for it always.
+// When lists the conditions under which the host calls a hook: any of them is enough. The zero When calls it always.
 type When struct {
 	Settings []string `json:"settings,omitempty"` // keys of config, or beginnings of keys with a * after: the value of one is not its default
 	Records  []string `json:"records,omitempty"`  // store and rank: own collections, of which one has a record in the namespace; of a search of all: in default

@@ -63,7 +63,7 @@ func run(out string, fold, verbose bool, o options, dir string) error {
 	return durable.WriteFile(out, table(append(own, named...), o), 0o644)
 }
 
-// table is what consolidation has of what was learned: the trees of each question.
+// table is the learned trees, by question.
 func table(list []pair, o options) (data []byte) {
 	for _, q := range questions {
 		data = append(data, compare.WriteTrees(learn(q.examples(list), o))...)

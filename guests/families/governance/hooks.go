@@ -75,7 +75,7 @@ func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse)
 // mostKeys is how many keys a pending change names.
 const mostKeys = 100
 
-// Hooks hold changes to the rules, and seal what was stored, once there is a rule.
+// Hooks enforce the rules and seal what was stored, once there is a rule.
 //
 //alcove:store collections=memory on_failure=refuse changes=store,delete,state when_settings=standards
 //alcove:stored collections=memory own when_settings=standards,seal_always

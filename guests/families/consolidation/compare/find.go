@@ -316,17 +316,23 @@ func (c *Comparer) Compare(a, b string) Verdict { return c.CompareBy(nil, a, b) 
 
 // CompareBy is Compare with what words and both texts mean.
 func (c *Comparer) CompareBy(means Vectors, a, b string) Verdict {
-	r := c.NewReader()
-	r.vectors = means
-	first, second := r.Read(a), r.Read(b)
-	weights := make([]float32, len(r.stems))
-	for i := range weights {
-		weights[i] = 1
-	}
+	r, first, second, weights := c.alone(means, a, b)
 	o := overlapOf(first, second, weights)
 	v := r.judge(first, second, o, weights)
 	if v.Similarity < joinFrom && v.Relation == Related {
 		v.Relation = Different
 	}
 	return v
+}
+
+// alone reads two texts by themselves, with equal weights for all words.
+func (c *Comparer) alone(means Vectors, a, b string) (r *Reader, first, second *Fact, weights []float32) {
+	r = c.NewReader()
+	r.vectors = means
+	first, second = r.Read(a), r.Read(b)
+	weights = make([]float32, len(r.stems))
+	for i := range weights {
+		weights[i] = 1
+	}
+	return r, first, second, weights
 }

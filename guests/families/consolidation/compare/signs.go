@@ -272,7 +272,7 @@ func (r *Reader) alone(list, other []token) (n float64) {
 	return n
 }
 
-// amount is the number that a word is, whatever it counts.
+// amount is the number that a word stands for.
 func (l *lexicon) amount(w string) (float64, bool) {
 	if n, ok := l.measures.ordinals[w]; ok {
 		return float64(n), true
@@ -441,13 +441,7 @@ func trigrams(text string) []uint32 {
 
 // SignsOf reads the signs of two texts by themselves.
 func (c *Comparer) SignsOf(means Vectors, a, b string) Signs {
-	r := c.NewReader()
-	r.vectors = means
-	first, second := r.Read(a), r.Read(b)
-	weights := make([]float32, len(r.stems))
-	for i := range weights {
-		weights[i] = 1
-	}
+	r, first, second, weights := c.alone(means, a, b)
 	o := overlapOf(first, second, weights)
 	d := r.differences(first, second, &o, weights)
 	return r.signsOf(first, second, r.relation(first, second, d, heavy(d.a), heavy(d.b), o.similarity()))
