@@ -29,7 +29,7 @@ help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 run: build       ## show it: a session with a real MCP client, then serve until Ctrl-C (LISTEN=host:port)
-	@bin/alcove demo --listen $(LISTEN)
+	@bin/alcove demo --serve --listen $(LISTEN)
 
 build: $(IMAGE)  ## build bin/alcove, with the first-party families in it
 	@echo 'build bin/alcove $(VERSION)'

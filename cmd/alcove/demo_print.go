@@ -2,16 +2,76 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
 	demoWidth = 108 // characters in a line of an answer
-	demoRows  = 16  // lines of an answer
+	demoRows  = 9   // lines of an answer
 	demoWraps = 3   // lines of a member
 )
+
+// demoCall is a call of a tool; its arguments are in the order in which they are printed.
+type demoCall struct {
+	tool string
+	args []arg
+}
+
+type arg struct {
+	name  string
+	value any
+}
+
+func (d *demonstration) print(format string, args ...any) {
+	if !d.app.asJSON {
+		d.app.printf(format, args...)
+	}
+}
+
+func (d *demonstration) heading(s string) { d.print("\n%s\n", d.app.heading(s)) }
+
+func (d *demonstration) calls(ctx context.Context, calls ...demoCall) error {
+	for _, c := range calls {
+		if _, err := d.call(ctx, c.tool, c.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call calls a tool, and prints the call and its answer.
+func (d *demonstration) call(ctx context.Context, tool string, args ...arg) (client.ToolResult, error) {
+	arguments, shown := map[string]any{}, []any{d.app.out.Style(terminal.Yellow, tool)}
+	for _, x := range args {
+		raw, err := json.Marshal(x.value)
+		if err != nil {
+			return client.ToolResult{}, fmt.Errorf("show the arguments of %s: %w", tool, err)
+		}
+		arguments[x.name] = x.value
+		shown = append(shown, d.app.dim(x.name), string(raw))
+	}
+	d.print("\n  %s"+strings.Repeat("  %s %s", len(args))+"\n", shown...)
+	answer, err := d.client.Call(ctx, tool, arguments)
+	if err != nil {
+		return answer, fmt.Errorf("call %s: %w", tool, err)
+	}
+	d.report.Calls++
+	for i, line := range answerLines([]byte(answer.Text)) {
+		arrow := terminal.Line(" ")
+		if i == 0 {
+			arrow = d.app.out.Style(terminal.Green, "→")
+		}
+		d.print("  %s  %s\n", arrow, line)
+	}
+	return answer, nil
+}
 
 // answerLines lays an answer out for reading: on one line if it fits, else one member or element a line.
 func answerLines(text []byte) []string {

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -17,5 +21,64 @@ func TestTheDemoTakesAFreePortIfTheUsualOneIsTaken(t *testing.T) {
 	l.Close()
 	if got := freeAddress(usual); got != usual {
 		t.Errorf("when nobody has %s: got %s, want the same", usual, got)
+	}
+}
+
+// TestTheDemoFindsItsAnswersAndLosesNothing runs it as a new user would, with the kill of its server.
+func TestTheDemoFindsItsAnswersAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	out := runInShell(t, readmeHome(t), "alcove demo --json")
+	var r demoReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, q := range r.Questions {
+		if q.Got != q.Want {
+			t.Errorf("%s got %q, want %q", q.Query, q.Got, q.Want)
+		}
+	}
+	if len(r.Questions) != 5 {
+		t.Errorf("got %d questions, want 5", len(r.Questions))
+	}
+	if k := r.Kill; k.Killed == 0 || k.Next == 0 || k.Next == k.Killed || k.Acknowledged < 9 || len(k.Lost) != 0 {
+		t.Errorf("got %+v, want another process and nothing lost of 9 memories or more", k)
+	}
+}
+
+func TestTheDemoLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	env := readmeHome(t)
+	temporary := t.TempDir()
+	runInShell(t, append(env, "TMPDIR="+temporary), "alcove demo --json")
+	left, err := os.ReadDir(temporary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), "alcove-demo-") {
+			t.Errorf("got %s left behind, want nothing", e.Name())
+		}
+	}
+}
+
+func TestTheDemoKeepsAwayFromAMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "alcove.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkEmpty(dir); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("got %v, want an error that says that the directory is not empty", err)
+	}
+	if err := checkEmpty(filepath.Join(dir, "new")); err != nil {
+		t.Errorf("for a new directory: got %v", err)
+	}
+}
+
+func TestADemoThatLostSomethingFails(t *testing.T) {
+	t.Parallel()
+	r := demoReport{Kill: demoKill{Acknowledged: 2, Lost: []string{"deploy/day"}}}
+	if err := r.loss(); err == nil || !strings.Contains(err.Error(), "deploy/day") {
+		t.Errorf("got %v, want an error that names deploy/day", err)
 	}
 }

@@ -30,7 +30,7 @@ func TestADirectoryThatEveryUserCanChangeIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"recall", "k"}, {"store", "k", "v"}, {"mcp"}, {"serve", "--auto"}, {"serve", "--listen", "off"}, {"backup", backup},
-			{"verify"}, {"repair"}, {"restore", backup}, {"demo", "--once", "--data", dir}, {"doctor"}} {
+			{"verify"}, {"repair"}, {"restore", backup}, {"demo", "--data", dir}, {"doctor"}} {
 			for _, flag := range []string{"--json", "--shared-group"} {
 				out, err := run(t, dir, append(args, flag)...)
 				if err == nil || !strings.Contains(out, "chmod 700") {

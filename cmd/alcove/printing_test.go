@@ -148,7 +148,7 @@ func printings(s scene) []printing {
 
 		{args: []string{"mcp"}, in: rpc(1, "memory_status", "{}"), data: true}, {args: []string{"mcp", "--namespace", steering}, in: rpc(1, "memory_status", "{}"), data: true},
 		shows("serve"), {args: []string{"serve", "--families-dir", s.module}, shows: true}, shows("serve", "--listen", steering),
-		{args: []string{"demo", "--once", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "demo"+steeringName)}, shows: true, once: true},
+		{args: []string{"demo", "--data", s.hostile}, shows: true, once: true},
 		print("bench"), {args: []string{"bench", "recall", "--verbose", "--docs", filepath.Join(s.hostile, "docs.jsonl"), "--queries", filepath.Join(s.hostile, "queries.jsonl")}, shows: true, once: true},
 		{args: []string{"bench", "scale", "--n", "20"}, once: true}, shows("bench", "recall", "--docs", "none"+steeringName),
 		{args: []string{"help", "recall"}, env: []string{"ALCOVE_BRANCH=" + steering}, shows: true, once: true}, shows(steering), shows("recall", "--"+steering), shows("version", steering),

@@ -355,7 +355,7 @@ func TestAProgramThatIsAClientsConnectionMayBeClosedTwiceAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runStdio(t.Context(), new(strings.Builder), program, "version", "--data", dir)
+	c, err := runStdio(t.Context(), new(strings.Builder), nil, program, "version", "--data", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
