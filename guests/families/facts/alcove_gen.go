@@ -321,6 +321,7 @@ func codeFactFact(x *fact.Fact, c *scan.Coder) {
 		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
 		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
 		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+		{Name: "effectiveImportance", Value: scan.Pointer(&x.EffectiveImportance, scan.CodeNumber), Omit: x.EffectiveImportance == nil},
 		{Name: "supersededBy", Value: scan.Of(&x.SupersededBy, (*alcove.ID).CodeJSON), Omit: x.SupersededBy.IsZero()},
 	})
 }
@@ -331,6 +332,7 @@ func (x *Brief) CodeJSON(c *scan.Coder) {
 		{Name: "content", Value: scan.Text(&x.Content)},
 		{Name: "type", Value: scan.Text(&x.Type)},
 		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "effectiveImportance", Value: scan.Pointer(&x.Effective, scan.CodeNumber), Omit: x.Effective == nil},
 		{Name: "tags", Value: scan.Texts(&x.Tags)},
 		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
 	})

@@ -1,6 +1,10 @@
 package facts
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"strings"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // Decide records a decision and why. It is stored as a fact of type decision, whose value has decision and reasoning.
 //
@@ -15,6 +19,9 @@ type Decide struct {
 
 // Call stores it as a fact of type decision.
 func (in Decide) Call(c *alcove.Call, cfg Config) (Kept, error) {
+	if strings.TrimSpace(in.Decision) == "" {
+		return Kept{}, blank("decision")
+	}
 	content := in.Decision
 	if in.Reasoning != "" {
 		content += "\n" + in.Reasoning

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/fact"
@@ -13,6 +14,7 @@ import (
 type draft struct {
 	value      any    // what is stored
 	content    string // its text
+	argument   string // what the text was given as; empty: content
 	kind       string
 	tags       []string
 	importance *float64       // nil: by the formula
@@ -33,7 +35,7 @@ type written struct {
 // store stages a draft and announces it. A fact with the same content in the same namespace is the same fact.
 func (d draft) store(c *alcove.Call, cfg Config) (out written, err error) {
 	if strings.TrimSpace(d.content) == "" {
-		return out, alcove.Errorf(alcove.InvalidArgument, "the content is empty")
+		return out, blank(cmp.Or(d.argument, "content"))
 	}
 	if len(d.content) > cfg.MaxFactBytes {
 		e := alcove.Errorf(alcove.Exhausted, "the content has %d bytes: at most max_fact_bytes, %d, are allowed; store several facts, one idea each", len(d.content), cfg.MaxFactBytes)
@@ -58,6 +60,11 @@ func (d draft) store(c *alcove.Call, cfg Config) (out written, err error) {
 		return out, err
 	}
 	return out, announce(c, "fact_enriched", out.id, map[string]any{fact.ObservationTier: shown.Tier().Observation})
+}
+
+// blank is the error for an argument without a visible character.
+func blank(argument string) error {
+	return alcove.Errorf(alcove.InvalidArgument, "%s is blank: give what is to be remembered, in words", argument)
 }
 
 // put stages a memory and announces it, unless there is the same already.

@@ -188,8 +188,8 @@ func TestFactsAreListedByFields(t *testing.T) {
 	}
 	var page Page
 	must.Do(t, s.Tool("memory_query_facts", map[string]any{"limit": 2}, &page))
-	if !page.Truncated || len(page.Facts) != 2 || page.Facts[0].Importance != .5+.15+.125 {
-		t.Errorf("memory_query_facts = %+v, want 2 facts, truncated, the first with importance .775", page)
+	if !page.Truncated || len(page.Facts) != 2 || page.Facts[0].Importance != .5 || *page.Facts[0].EffectiveImportance != .5+.15+.125 {
+		t.Errorf("memory_query_facts = %+v, want 2 facts, truncated, the first with importance .5 and effective .775", page)
 	}
 	var last Page
 	must.Do(t, s.Tool("memory_query_facts", map[string]any{"limit": 2, "cursor": page.NextCursor}, &last))
@@ -199,6 +199,29 @@ func TestFactsAreListedByFields(t *testing.T) {
 	if err := s.Tool("memory_query_facts", map[string]any{"dateRange": map[string]any{"start": true}}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
 		t.Errorf("a range from true: %v", err)
 	}
+}
+
+func TestABlankFactIsRefusedByTheNameOfItsArgument(t *testing.T) {
+	s := space(t)
+	s.Put(alcove.Memory{Key: "note", Value: alcove.JSON("n"), Type: "note"}, alcove.Memory{Key: "counter", Value: alcove.JSON("1")})
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		named     string
+	}{
+		{"memory_store_fact", map[string]any{"content": " \n\t"}, "content"},
+		{"memory_remember", map[string]any{"content": ""}, "content"},
+		{"memory_learn", map[string]any{"knowledge": " "}, "knowledge"},
+		{"memory_decide", map[string]any{"decision": " ", "reasoning": "It is the cheapest."}, "decision"},
+		{"memory_update", map[string]any{"id": "note", "value": "  "}, "value"},
+	} {
+		err := s.Tool(c.tool, c.arguments, nil)
+		if alcove.CodeOf(err) != alcove.InvalidArgument || !strings.Contains(err.Error(), c.named+" is blank") {
+			t.Errorf("%s with %v = %v, want that %s is blank", c.tool, c.arguments, err, c.named)
+		}
+	}
+	must.Do(t, s.Tool("memory_update", map[string]any{"id": "counter", "value": ""}, nil))
+	must.Do(t, s.Tool("memory_update", map[string]any{"id": "note", "value": 0}, nil))
 }
 
 func TestWhatIsRememberedLearnedAndDecidedIsListedAndCounted(t *testing.T) {

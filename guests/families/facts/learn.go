@@ -19,6 +19,6 @@ type Kept struct {
 
 // Call stores it as a fact of type learning.
 func (in Learn) Call(c *alcove.Call, cfg Config) (Kept, error) {
-	w, err := draft{value: in.Knowledge, content: in.Knowledge, kind: "learning", tags: in.Tags}.store(c, cfg)
+	w, err := draft{value: in.Knowledge, content: in.Knowledge, argument: "knowledge", kind: "learning", tags: in.Tags}.store(c, cfg)
 	return Kept{w.id}, err
 }

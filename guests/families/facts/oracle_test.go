@@ -33,7 +33,8 @@ func newRandom() random {
 	return random{rand.New(rand.NewPCG(14, 1)), strings.Fields("trivial unimportant negligible routine normal minor interesting useful medium significant important serious high critical vital " +
 		"life-changing life changing not no never hardly isn't don’t cannot without always must data-loss data loss security outage decided found prefers because fixed " +
 		"frustrated annoyed fed-up fed up stuck confident sure certain definitely proud achievement thrilled surprised unexpected shocked " +
-		"not not really very quite so the a kettle release build zwölf Übung I'm it's we importantly unsure 10,000 v1.26 cache's surprise's data_loss")}
+		"not not really very quite so the a kettle release build zwölf Übung I'm it's we importantly unsure 10,000 v1.26 cache's surprise's data_loss " +
+		"doubt wonder think know maybe perhaps might only but nothing nor")}
 }
 
 // text is made of cues, negations and other words, in any case and with any signs between them.

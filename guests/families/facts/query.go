@@ -7,8 +7,8 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// QueryFacts lists facts by fields, without text search. createdBy is the agent of the newest version. The importance of a result counts
-// use and feedback; minImportance and the order go by the stored one.
+// QueryFacts lists facts by fields, without text search. createdBy is the agent of the newest version. importance is the stored
+// one, by which minImportance and the order go; effectiveImportance is that with what use and feedback added.
 //
 //alcove:description List facts by fields, without text search.
 //alcove:tool read-only

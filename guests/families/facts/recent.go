@@ -2,11 +2,10 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/lib/fact"
-	"github.com/alcove-memory/alcove/guests/lib/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// Recent lists the newest memories first. They are of any type; the importance counts use and feedback.
+// Recent lists the newest memories first. They are of any type. effectiveImportance is the importance with what use and feedback added.
 //
 //alcove:description Newest memories first.
 //alcove:tool read-only
@@ -27,12 +26,15 @@ type Brief struct {
 	Content    string
 	Type       string
 	Importance float64
+	Effective  *float64 `json:"effectiveImportance,omitzero"`
 	Tags       []string
 	Timestamp  string
 }
 
 func brief(m *alcove.Memory) Brief {
-	return Brief{m.ID(), m.Text(), m.Type, score.Rounded(fact.Importance(m)), m.Tags, m.Timestamp}
+	b := Brief{MemoryID: m.ID(), Content: m.Text(), Type: m.Type, Tags: m.Tags, Timestamp: m.Timestamp}
+	b.Importance, b.Effective = fact.Importances(m)
+	return b
 }
 
 // Call lists them.

@@ -8,7 +8,7 @@ import (
 )
 
 // Remember remembers something, with how much it matters. context is trivial, routine, interesting, significant or critical, or says the
-// same in other words; what is said not to matter has the importance 0.
+// same in other words; what is said not to matter has the importance 0, and what is doubted .5.
 //
 //alcove:description Remember something, with how much it matters.
 //alcove:tool idempotent

@@ -1,7 +1,10 @@
 package facts
 
 import (
+	"strings"
+
 	"github.com/alcove-memory/alcove/guests/lib/fact"
+	"github.com/alcove-memory/alcove/guests/lib/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -42,6 +45,9 @@ func (in Update) Call(c *alcove.Call) (out Updated, err error) {
 	if err != nil {
 		return out, err
 	}
+	if v, _ := in.Value.Get(); score.IsFact(m.Type) && isBlank(v) {
+		return out, blank("value")
+	}
 	out.ID = m.ID()
 	if err := in.edit(m.Edit(c)).Apply(); err != nil {
 		return out, err
@@ -52,6 +58,12 @@ func (in Update) Call(c *alcove.Call) (out Updated, err error) {
 		return out, err
 	}
 	return out, announce(c, "fact_updated", out.ID, map[string]any{"fields": in.fields()})
+}
+
+// isBlank reports whether a value is a text without a visible character.
+func isBlank(value alcove.Raw) bool {
+	text, is := value.Text()
+	return is && strings.TrimSpace(text) == ""
 }
 
 // edit adds the given fields to a change.

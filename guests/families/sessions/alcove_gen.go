@@ -558,6 +558,7 @@ func codeFactFact(x *fact.Fact, c *scan.Coder) {
 		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
 		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
 		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+		{Name: "effectiveImportance", Value: scan.Pointer(&x.EffectiveImportance, scan.CodeNumber), Omit: x.EffectiveImportance == nil},
 		{Name: "supersededBy", Value: scan.Of(&x.SupersededBy, (*alcove.ID).CodeJSON), Omit: x.SupersededBy.IsZero()},
 	})
 }

@@ -30,19 +30,21 @@ type Fact struct {
 	Content    string    `json:"content"`
 	FactType   string    `json:"factType"`
 	Score      float64   `json:"score,omitzero"` // of a search
-	Importance float64   `json:"importance"`     // with what use and feedback added
+	Importance float64   `json:"importance"`     // as it is stored, which filters and orders go by
 	Tags       []string  `json:"tags"`
 	Timestamp  string    `json:"timestamp"`
 	CreatedBy  string    `json:"createdBy,omitzero"`
 	Summary    string    `json:"summary,omitzero"`
 	Pinned     bool      `json:"pinned,omitzero"`
 
-	SupersededBy alcove.ID `json:"supersededBy,omitzero"` // of a search: the fact that replaces it
+	EffectiveImportance *float64  `json:"effectiveImportance,omitzero"` // with what use and feedback added, if they added anything
+	SupersededBy        alcove.ID `json:"supersededBy,omitzero"`        // of a search: the fact that replaces it
 }
 
-// Of is a memory as a fact. Its importance counts use and feedback if the memory came with its counters.
+// Of is a memory as a fact. It has an effective importance if the memory came with its counters.
 func Of(m *alcove.Memory) Fact {
-	f := Fact{FactID: m.ID(), Content: m.Text(), FactType: m.Type, Importance: score.Rounded(Importance(m)), Tags: m.Tags, Timestamp: m.Timestamp, CreatedBy: m.Agent}
+	f := Fact{FactID: m.ID(), Content: m.Text(), FactType: m.Type, Tags: m.Tags, Timestamp: m.Timestamp, CreatedBy: m.Agent}
+	f.Importance, f.EffectiveImportance = Importances(m)
 	f.Summary, _ = m.Metadata[Summary].Text()
 	f.Pinned = Flag(m.Metadata[Pinned])
 	return f
@@ -58,15 +60,27 @@ func Found(h *alcove.MemoryHit) Fact {
 	return f
 }
 
+// Importances are a memory's stored importance and its effective one, for answers; nil: the two are equal.
+func Importances(m *alcove.Memory) (stored float64, effective *float64) {
+	stored = score.Rounded(own(m))
+	if v := score.Rounded(Importance(m)); v != stored {
+		effective = &v
+	}
+	return stored, effective
+}
+
+// own is the importance that a memory is stored with.
+func own(m *alcove.Memory) float64 {
+	if m.Importance != nil {
+		return *m.Importance
+	}
+	kept, _ := Number(m.Metadata[BaseImportance])
+	return kept
+}
+
 // Importance is a memory's own, with what use and feedback add if the memory came with its counters.
 func Importance(m *alcove.Memory) float64 {
-	base := 0.
-	if m.Importance != nil {
-		base = *m.Importance
-	}
-	if kept, ok := Number(m.Metadata[BaseImportance]); ok && m.Importance == nil {
-		base = kept
-	}
+	base := own(m)
 	if m.Counters == nil {
 		return base
 	}

@@ -87,14 +87,34 @@ func (c Cues) matching(cues []string) iter.Seq[int] {
 	}
 }
 
-// negates reports whether one of some cues is negated.
-func (c Cues) negates(cues []string) bool {
+// states reports whether one of some cues is neither negated nor doubted.
+func (c Cues) states(cues []string) bool {
 	for i := range c.matching(cues) {
-		if negated(c.words, i) {
+		if !negated(c.words, i) && !doubted(c.words, i) {
 			return true
 		}
 	}
 	return false
+}
+
+// negates reports whether one of some cues is negated. A doubt is no negation.
+func (c Cues) negates(cues []string) bool {
+	for i := range c.matching(cues) {
+		if negated(c.words, i) && !doubted(c.words, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// hedges reports whether all that states one of some cues calls it a possibility.
+func (c Cues) hedges(cues []string) bool {
+	for i := range c.matching(cues) {
+		if !negated(c.words, i) && !doubted(c.words, i) && !hedged(c.words, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // reach is how many words before another a negation may be.
@@ -103,7 +123,7 @@ const reach = 3
 // negated reports whether a word of the same sentence, shortly before, negates the one at i.
 func negated(list []Word, i int) bool {
 	for j := i - 1; j >= 0 && j >= i-reach && !list[j+1].Start; j-- {
-		if isNegation(list[j].Lower) {
+		if isNegation(list[j].Lower) && !isEmphasis(list[j+1].Lower) {
 			return true
 		}
 	}
@@ -112,10 +132,62 @@ func negated(list []Word, i int) bool {
 
 func isNegation(w string) bool {
 	switch w {
-	case "not", "no", "never", "hardly", "barely", "without", "cannot":
+	case "not", "no", "never", "hardly", "barely", "without", "cannot", "nothing", "neither", "nor":
 		return true
 	}
 	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t")
+}
+
+// isEmphasis reports whether a negation before a word emphasises: no doubt, not only.
+func isEmphasis(w string) bool { return w == "doubt" || w == "only" || w == "just" || w == "merely" }
+
+// doubtReach is how many words before another a doubt or a hedge may be.
+const doubtReach = 6
+
+// doubted reports whether the sentence of the word at i has doubts about it: not sure that, I wonder whether, I don't think that.
+func doubted(list []Word, i int) bool {
+	return led(list, i, func(j int) bool {
+		switch list[j].Lower {
+		case "unsure", "uncertain", "unclear", "doubtful", "wonder", "wondering":
+			return true
+		case "doubt", "doubts":
+			return !denied(list, j)
+		case "sure", "certain", "convinced", "clear", "think", "believe", "know":
+			return denied(list, j)
+		}
+		return false
+	})
+}
+
+// denied reports whether one of the two words before the one at i is a negation.
+func denied(list []Word, i int) bool {
+	for j := i - 1; j >= 0 && j >= i-2 && !list[j+1].Start; j-- {
+		if isNegation(list[j].Lower) {
+			return true
+		}
+	}
+	return false
+}
+
+// hedged reports whether the sentence of the word at i calls it a possibility.
+func hedged(list []Word, i int) bool {
+	return led(list, i, func(j int) bool {
+		switch list[j].Lower {
+		case "maybe", "perhaps", "possibly", "potentially", "probably", "might", "could", "somewhat", "slightly":
+			return true
+		}
+		return false
+	})
+}
+
+// led reports whether one of the words before the one at i, in its part of the sentence, is of a kind.
+func led(list []Word, i int, is func(j int) bool) bool {
+	for j := i - 1; j >= 0 && j >= i-doubtReach && !list[j+1].Start && list[j].Lower != "but"; j-- {
+		if is(j) {
+			return true
+		}
+	}
+	return false
 }
 
 // Tier is how a memory stands out among others.
@@ -133,9 +205,9 @@ var (
 // Tier is the tier that the words of the text show.
 func (c Cues) Tier() Tier {
 	switch {
-	case c.count(criticalCues) > 0 || startsWith(c.words, "never", "always"):
+	case c.states(criticalCues) || startsWith(c.words, "never", "always"):
 		return Tier{"critical", "structural", .9}
-	case c.count(notableCues) > 0:
+	case c.states(notableCues):
 		return Tier{"notable", "potential", .78}
 	}
 	return Tier{"background", "contextual", .7}
@@ -171,7 +243,8 @@ func matters() []struct {
 const unknownMatter = .5
 
 // Matters is how much something matters that a text describes in words, from 0 to 1: critical, significant, interesting, routine,
-// trivial, and what means the same. What is said not to matter is 0, and any other text .5.
+// trivial, and what means the same. What is said not to matter is 0, and any other text .5, also one that doubts how much it matters. What
+// may matter is half way between both.
 func Matters(text string) float64 {
 	c := cuesOf(Cut(text, Short))
 	for _, m := range matters() {
@@ -180,7 +253,11 @@ func Matters(text string) float64 {
 		}
 	}
 	for _, m := range matters() {
-		if c.count(m.cues) > 0 {
+		switch {
+		case !c.states(m.cues):
+		case c.hedges(m.cues):
+			return (m.worth + unknownMatter) / 2
+		default:
 			return m.worth
 		}
 	}

@@ -33,7 +33,9 @@ func TestTheTierOfATextIsShownByItsWords(t *testing.T) {
 		"We decided to use Go":                         "notable potential",
 		"The kettle is blue":                           "background contextual",
 		"It is not critical, but we fixed the warning": "notable potential",
-		"": "background contextual",
+		"I am not sure this is critical":               "background contextual",
+		"I doubt that security is the reason":          "background contextual",
+		"":                                             "background contextual",
 	} {
 		if got := CuesOf(text).Tier(); got.Observation+" "+got.Importance != want {
 			t.Errorf("%q: %v, want %s", text, got, want)
@@ -50,6 +52,11 @@ func TestHowMuchSomethingMattersIsReadFromWords(t *testing.T) {
 		"Life-changing": 1, "quite important to me": .75, "just a normal day": .25,
 		"not important": 0, "isn't really significant": 0, "never critical": 0,
 		"not trivial": .5, "while cooking": .5, "": .5,
+		"I am not sure this is critical": .5, "I'm not sure it's critical": .5, "I don't think that this is important": .5, "unsure whether it is vital": .5,
+		"I wonder if that is essential": .5, "I doubt it's important": .5, "no doubt critical": 1, "not only important": .75,
+		"I am not sure, but this is critical": 1, "Not sure who wrote it. This is critical": 1,
+		"maybe critical": .75, "it might be important": .625, "perhaps trivial": .25,
+		"nothing critical": 0, "neither urgent nor important": 0,
 	} {
 		if got := Matters(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)

@@ -1,7 +1,8 @@
 """What the family facts reads of texts, and the importance of facts, written from their specification.
 
 The specification names the first word of each list; the others are synonyms. A cue is a word, or two that follow each other. A negation of the
-three words before a cue, in its sentence, takes its meaning away. Reads JSON lines {"of": NAME, "with": [...]}, answers one line each.
+three words before a cue, in its sentence, takes its meaning away, unless it emphasises (no doubt, not only). A doubt or a hedge is one of the six words
+before a cue, in its sentence and behind any "but". Reads JSON lines {"of": NAME, "with": [...]}, answers one line each.
 """
 import functools
 import json
@@ -26,7 +27,11 @@ CRITICAL = ("critical crucial must never always security vulnerability breach ou
             "invariant mandatory required")
 NOTABLE = ("decided decision chose chosen discovered realized realised learned found important significant prefer prefers should fixed changed plan "
            "planned because noticed notable")
-NEGATION = re.compile(r"not|no|never|hardly|barely|without|cannot|.*n['’]t")
+NEGATION = re.compile(r"not|no|never|hardly|barely|without|cannot|nothing|neither|nor|.*n['’]t")
+EMPHASIS = {"doubt", "only", "just", "merely"}
+DOUBT = {"unsure", "uncertain", "unclear", "doubtful", "wonder", "wondering"}
+BELIEF = {"sure", "certain", "convinced", "clear", "think", "believe", "know"}
+HEDGE = {"maybe", "perhaps", "possibly", "potentially", "probably", "might", "could", "somewhat", "slightly"}
 # A sign inside of a word belongs to it; a point does not before a capital letter, where the blank after a sentence is missing.
 WORD = re.compile(r"[^\W_]+(?:(?:['’_/]|\.(?![A-ZÄÖÜ])|(?<=\d),(?=\d))[^\W_]+)*")
 
@@ -51,8 +56,23 @@ def cues(phrases):
     return {c[0] for c in found if len(c) == 1}, {c for c in found if len(c) == 2}
 
 
+def standing(sentence, i):
+    """What a sentence makes of its word i: whether it negates it, doubts it, hedges it."""
+    negates = [bool(NEGATION.fullmatch(w)) for w in sentence]
+    negated = any(negates[j] and sentence[j + 1] not in EMPHASIS for j in range(max(0, i - 3), i))
+    first = max(0, i - 6)
+    for j in range(first, i):
+        if sentence[j] == "but":
+            first = j + 1
+    doubted = False
+    for j in range(first, i):
+        denied = any(negates[max(0, j - 2):j])
+        doubted |= sentence[j] in DOUBT or sentence[j] in ("doubt", "doubts") and not denied or sentence[j] in BELIEF and denied
+    return negated, doubted, any(w in HEDGE for w in sentence[first:i])
+
+
 def occurrences(text, most, phrases):
-    """Each cue of a text, as whether it is negated. The second word of a cue may begin a sentence."""
+    """Each cue of a text, as what its sentence makes of it. The second word of a cue may begin a sentence."""
     said = sentences(text, most)
     flat = [w for s in said for w in s]
     singles, pairs = cues(phrases)
@@ -60,20 +80,28 @@ def occurrences(text, most, phrases):
     for sentence in said:
         for i, w in enumerate(sentence):
             if w in singles or tuple(flat[at + i:at + i + 2]) in pairs:
-                seen.append(any(NEGATION.fullmatch(w) for w in sentence[max(0, i - 3):i]))
+                seen.append(standing(sentence, i))
         at += len(sentence)
     return seen
 
 
 def says(text, most, phrases):
-    return occurrences(text, most, phrases).count(False)
+    return [negated for negated, _, _ in occurrences(text, most, phrases)].count(False)
+
+
+def states(text, phrases):
+    return any(not negated and not doubted for negated, doubted, _ in occurrences(text, 8192, phrases))
 
 
 def context(text):
     found = [(worth, occurrences(text, 2048, phrases)) for worth, phrases in CONTEXTS]
-    if any(worth >= 0.5 and True in negated for worth, negated in found):
+    if any(worth >= 0.5 and negated and not doubted for worth, seen in found for negated, doubted, _ in seen):
         return 0
-    return next((worth for worth, negated in found if False in negated), 0.5)
+    for worth, seen in found:
+        stated = [hedged for negated, doubted, hedged in seen if not negated and not doubted]
+        if stated:
+            return (worth + 0.5) / 2 if all(stated) else worth
+    return 0.5
 
 
 def emotion(name, weight, content):
@@ -86,9 +114,9 @@ def emotion(name, weight, content):
 
 
 def tier(content):
-    if says(content, 8192, CRITICAL):
+    if states(content, CRITICAL):
         return ["critical", "structural", 0.9]
-    if says(content, 8192, NOTABLE):
+    if states(content, NOTABLE):
         return ["notable", "potential", 0.78]
     return ["background", "contextual", 0.7]
 
