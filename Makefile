@@ -22,7 +22,7 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
             -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*')
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
-.PHONY: help run build guests plugins release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
+.PHONY: help run build guests plugins release npm verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
         stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning judge family-costs follow primitives rows seed-examples fmt clean
 
 help:            ## list these targets
@@ -127,6 +127,9 @@ verify-release: release ## build the release again, elsewhere and without what w
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile abi cmd guests host registry sdk "$$dir"; \
 	rm -rf "$$dir/guests/dist" && GOCACHE="$$dir/cache" $(MAKE) --no-print-directory -C "$$dir" release RELEASE_KEY= SIGNATURES="$$(cat bin/release/catalogue.sig)" \
 		VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' > /dev/null && cmp "$$dir/bin/release/SHA256SUMS" bin/release/SHA256SUMS && echo "the same bytes twice"
+
+npm:             ## write the packages of npm into bin/release/npm, from the programs of make release
+	@$(GO) run ./cmd/release npm -dir bin/release -version '$(VERSION)'
 
 verify-guests: build reproducible ## compare the families in bin/alcove with their source, build each alone, and write a module of each to bin/families
 	@for f in $(FAMILIES); do $(GUEST) -o /dev/null ./guests/families/$$f/guest || exit 1; done # as third parties build theirs

@@ -2,6 +2,7 @@
 //
 //	release sign -image guests/dist/families.image -keys "old.key new.key"
 //	release sbom -image guests/dist/families.image -version v1.0.0 -program alcove-linux-amd64
+//	release npm -version v1.0.0 -dir bin/release
 package main
 
 import (
@@ -29,6 +30,9 @@ func main() {
 func run(args []string, out io.Writer) error {
 	if len(args) == 0 {
 		return errors.New("give sign or sbom")
+	}
+	if args[0] == "npm" {
+		return runNPM(args[1:], out)
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	path := flags.String("image", "", "the image of families that the program carries")

@@ -160,6 +160,15 @@ func TestTheBillOfMaterialsIsAsCycloneDXSaysAndNamesFamilies(t *testing.T) {
 	}
 }
 
+func TestThePackagesOfNpmAreNamedWithTheirSizes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "alcove-linux-amd64", []byte("a program"))
+	out, err := ran(dir, "npm", "-version", "v1.2.3", "-dir", dir, "-sources", "../..")
+	if err != nil || strings.Count(out, "\n") != 2 || !strings.Contains(out, "alcove-memory-linux-x64-1.2.3.tgz") {
+		t.Errorf("got %q, %v, want two packages", out, err)
+	}
+}
+
 func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 	dir := built(t)
 	signatures, err := ran(dir, "sign", "-image", "@families.image", "-keys", "@old.key @new.key")
@@ -183,6 +192,8 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 		"read the program":             {"sbom", "-image", "@families.image", "-program", "@none"},
 		"read how":                     {"sbom", "-image", "@families.image", "-program", "@families.image"},
 		"give sign or sbom":            {},
+		"make the release first":       {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
+		"npm takes flags only":         {"npm", "more"},
 		"there is no command \"push\"": {"push", "-image", "@families.image"},
 	} {
 		if out, err := ran(dir, args...); err == nil || !strings.Contains(err.Error(), want) {
