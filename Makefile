@@ -22,8 +22,8 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
             -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*')
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
-.PHONY: help run build guests plugins release npm verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
-        stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning judge family-costs follow primitives rows seed-examples fmt clean
+# Every target is a name, and no file.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -205,8 +205,15 @@ rows: $(IMAGE)  ## run calls of every row of the documents in a new directory, a
 seed-examples: $(IMAGE) ## run every call that the documents of other systems print, and write docs/seed-examples.md
 	$(GO) test -count=1 ./host/integration/clients -run TestTheExamplesOfOtherSystems -update
 
+picture: build  ## record alcove demo as docs/demo.svg
+	@$(GO) run ./cmd/picture -program bin/alcove > bin/demo.svg && mv bin/demo.svg docs/demo.svg
+
+SITE_BASE ?= /
+site:            ## build the documentation as a site with search into bin/site, and check its links (needs npm)
+	@cd docs/.vitepress && npm ci --ignore-scripts --no-audit --no-fund --silent && SITE_BASE=$(SITE_BASE) npx vitepress build .. && node check.mjs ../../bin/site $(SITE_BASE)
+
 fmt:             ## format all Go files
 	gofmt -w abi cmd guests host registry sdk
 
 clean:           ## remove what was built
-	rm -rf bin guests/dist
+	rm -rf bin guests/dist docs/.vitepress/node_modules

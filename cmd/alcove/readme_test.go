@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -121,3 +123,33 @@ func runInShell(t testing.TB, env []string, command string) string {
 	}
 	return string(out)
 }
+
+// TestThePictureInTheReadmeIsReal runs the demo, and looks for every word of the picture in its output, in order, with numbers masked: where
+// lines are broken depends on the numbers' lengths.
+func TestThePictureInTheReadmeIsReal(t *testing.T) {
+	t.Parallel()
+	svg, err := os.ReadFile("../../docs/demo.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lines, _ := strings.Cut(string(svg), `<g class="m"`)
+	picture := maskedWords(html.UnescapeString(markup.ReplaceAllString(lines, " ")))
+	if len(picture) < 300 {
+		t.Fatalf("docs/demo.svg has %d words, want 300 or more", len(picture))
+	}
+	left := maskedWords(runInShell(t, readmeHome(t), "alcove demo"))
+	for i, word := range picture {
+		at := slices.Index(left, word)
+		if at < 0 {
+			t.Fatalf("the demo no longer prints %q (make picture records it again)", picture[max(0, i-8):i+1])
+		}
+		left = left[at+1:]
+	}
+}
+
+var (
+	numbers = regexp.MustCompile(`\d[\d.:]*`)
+	markup  = regexp.MustCompile(`<[^>]*>|^[^>]*>`)
+)
+
+func maskedWords(text string) []string { return strings.Fields(numbers.ReplaceAllString(text, "N")) }
