@@ -121,7 +121,14 @@ release: $(IMAGE) ## build bin/release: the program for all platforms, plugins, 
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION) -X main.signatures=$$made" -o $$out$$exe ./cmd/alcove; \
 		$(GO) run ./cmd/release sbom -image $(IMAGE) -version '$(VERSION)' -signatures "$$made" -program $$out$$exe > $$out.cdx.json; done
 	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
+	@$(MAKE) --no-print-directory image
 	@cd bin/release && sha256sum alcove-* catalogue.sig > SHA256SUMS && cat SHA256SUMS
+
+image:           ## build bin/release/alcove-image.tar, the OCI image of the programs in bin/release
+	@$(GO) run ./cmd/release image -version '$(VERSION)'
+
+release-test:    ## test what make release made: the image with podman, where it is installed
+	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/...
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile abi cmd guests host registry sdk "$$dir"; \

@@ -11,11 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	containerimage "github.com/alcove-memory/alcove/cmd/release/container"
+	"github.com/alcove-memory/alcove/cmd/release/product"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -32,11 +35,56 @@ type container struct {
 
 func newContainer(t *testing.T) *container {
 	t.Helper()
+	c := emptyContainer(t)
+	if out, err := exec.Command("cp", ownProgram(t), filepath.Join(c.root, "alcove")).CombinedOutput(); err != nil {
+		c.lacking(fmt.Sprintf("the program cannot be copied: %s, %v", out, err))
+	}
+	c.withSystem()
+	c.mount("tmpfs", filepath.Join(c.root, "data"), fmt.Sprintf("size=64m,mode=2770,uid=0,gid=%d", volumeGroup))
+	return c
+}
+
+// imageContainer is a container of the published image, with this program in it: nothing but its volume can be written.
+func imageContainer(t *testing.T) (c *container, healthCheck []string) {
+	t.Helper()
+	c = emptyContainer(t)
+	r := product.Release{Version: "v0.0.0-test", Dir: t.TempDir()}
+	for _, arch := range containerimage.Architectures() {
+		if err := os.Symlink(ownProgram(t), r.Program(product.Platform{OS: "linux", Arch: arch})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := containerimage.Write(r); err != nil {
+		t.Fatal(err)
+	}
+	config, err := containerimage.Unpack(t.Context(), r, runtime.GOARCH, c.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.withSystem()
+	data := filepath.Join(c.root, "data")
+	c.mount("tmpfs", data, fmt.Sprintf("size=512m,mode=700,uid=%d,gid=%d", containerUser, containerUser))
+	c.env = append([]string{asMain + "=1"}, config.Env...)
+	c.seal()
+	if got, want := config.User, fmt.Sprintf("%d:%d", containerUser, containerUser); got != want {
+		t.Errorf("the image's user: got %s, want %s", got, want)
+	}
+	return c, config.Healthcheck.Test[1:]
+}
+
+func emptyContainer(t *testing.T) *container {
+	t.Helper()
 	c := &container{t: t, root: t.TempDir(), env: []string{asMain + "=1", "ALCOVE_DATA=/data", "ALCOVE_SHARED_GROUP=1", "HOME=/"}}
 	if os.Getuid() != 0 {
 		c.lacking("a container needs root")
 	}
 	c.mount("tmpfs", c.root, "size=512m,mode=755")
+	return c
+}
+
+// ownProgram is the path of this program, if it needs no libraries.
+func ownProgram(t *testing.T) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +92,15 @@ func newContainer(t *testing.T) *container {
 	if libraries := importedLibraries(t, self); len(libraries) > 0 {
 		t.Skipf("the program needs %q, which the container lacks: build it with CGO_ENABLED=0", libraries)
 	}
-	if out, err := exec.Command("cp", self, filepath.Join(c.root, "alcove")).CombinedOutput(); err != nil {
-		c.lacking(fmt.Sprintf("the program cannot be copied: %s, %v", out, err))
-	}
+	return self
+}
+
+// withSystem adds what a runtime mounts.
+func (c *container) withSystem() {
+	c.t.Helper()
 	for _, dir := range []string{"data", "scratch", "proc", "dev"} {
-		if err := os.Mkdir(filepath.Join(c.root, dir), 0o755); err != nil {
-			t.Fatal(err)
+		if err := os.MkdirAll(filepath.Join(c.root, dir), 0o755); err != nil {
+			c.t.Fatal(err)
 		}
 	}
 	null := filepath.Join(c.root, os.DevNull)
@@ -57,8 +108,6 @@ func newContainer(t *testing.T) *container {
 		c.lacking(fmt.Sprintf("no device can be made here: %v", err))
 	}
 	c.mount("proc", filepath.Join(c.root, "proc"), "")
-	c.mount("tmpfs", filepath.Join(c.root, "data"), fmt.Sprintf("size=64m,mode=2770,uid=0,gid=%d", volumeGroup))
-	return c
 }
 
 // importedLibraries lists the libraries that a program needs.
@@ -220,5 +269,23 @@ func TestInAContainerWithScratchALockedServerRuns(t *testing.T) {
 	c.seal()
 	if said := c.serves("serve", "--locked"); said != "200 ready\n" {
 		t.Errorf("readyz says %q, want that it is ready", said)
+	}
+}
+
+func TestTheImageServesWithAReadOnlyRootAndChecksItsHealth(t *testing.T) {
+	c, healthCheck := imageContainer(t)
+	if out, err := c.command(healthCheck[1:]...).CombinedOutput(); err == nil || !bytes.Contains(out, []byte("no server is running")) {
+		t.Errorf("without a server the health check says %s, %v, want that none is running", out, err)
+	}
+	if got, want := c.serves("serve"), "200 ready\n"; got != want {
+		t.Errorf("readyz: got %q, want %q", got, want)
+	}
+	if out, err := c.command(healthCheck[1:]...).CombinedOutput(); err != nil {
+		t.Errorf("the health check: %s, %v", out, err)
+	}
+	for _, args := range [][]string{{"store", "colour", "blue"}, {"recall", "colour"}} {
+		if out, err := c.command(args...).CombinedOutput(); err != nil || args[0] == "recall" && string(out) != "blue\n" {
+			t.Errorf("%q: got %q, %v, want blue", args, out, err)
+		}
 	}
 }

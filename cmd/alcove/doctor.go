@@ -58,29 +58,66 @@ func fineIf(ok bool) opinion {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var ready bool
+	c := &cobra.Command{
 		Use: "doctor", Short: "Diagnose the data directory and its server; changes nothing", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if ready {
+				findings, err := a.examineReady(c.Context())
+				return a.report(findings, err)
+			}
 			findings, err := a.examineAll(c.Context())
 			if a.elsewhere.url == "" {
 				findings = append(append(findings, a.examineProject()), a.examineHooks()...)
 			}
-			if err != nil {
-				return err
-			}
-			if a.asJSON {
-				err = a.printJSON(findings)
-			} else {
-				err = a.printFindings(findings)
-			}
-			for _, f := range findings {
-				if f.Is == bad {
-					return errors.Join(err, fmt.Errorf("%s needs attention", f.What))
-				}
-			}
-			return err
+			return a.report(findings, err)
 		},
 	}
+	c.Flags().BoolVar(&ready, "ready", false, "only ask whether a server runs and serves, as health checks of containers do")
+	return c
+}
+
+// report prints what was found. What is bad is an error.
+func (a *app) report(findings []finding, err error) error {
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		err = a.printJSON(findings)
+	} else {
+		err = a.printFindings(findings)
+	}
+	for _, f := range findings {
+		if f.Is == bad {
+			return errors.Join(err, fmt.Errorf("%s needs attention", f.What))
+		}
+	}
+	return err
+}
+
+// examineReady asks whether a server runs and serves. It starts none.
+func (a *app) examineReady(ctx context.Context) ([]finding, error) {
+	if a.elsewhere.url != "" {
+		return a.examineElsewhere(ctx), nil
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	pid, running, lock := examineLock(dir)
+	if !running {
+		lock.Is = bad
+		return []finding{lock}, nil
+	}
+	socket := a.examineSocket(ctx, dir, pid, running)
+	reached := socket.Is != bad || socket.What == "key" // operators need no key
+	found := []finding{lock, socket, a.examineStore(ctx, dir, pid, reached)}
+	if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
+		found = append(found, a.examineHTTP(ctx, dir, running))
+	}
+	return found, nil
 }
 
 // examineAll examines the memory that commands use.

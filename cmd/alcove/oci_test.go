@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"encoding/base64"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,7 +13,7 @@ import (
 	mcptypes "github.com/mark3labs/mcp-go/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/ociregistry"
 	"github.com/alcove-memory/alcove/host/testing/testcert"
 )
 
@@ -26,18 +24,14 @@ const htpasswd = "ann:$2b$04$179oHm4cIN/02r1aU7d3DOBsZTnkOYxyl6KAt4EgGBwu2lezkKM
 // one without either.
 func TestAnOCITagThatMovesAfterApprovalChangesNothingThatRuns(t *testing.T) {
 	t.Parallel()
-	program, err := exec.LookPath("docker-registry")
-	if err != nil {
-		t.Skip("docker-registry is not installed: install the Debian package docker-registry")
-	}
 	dir := t.TempDir()
 	files, _ := testcert.Write(t, dir)
 	users := filepath.Join(dir, "htpasswd")
 	if err := os.WriteFile(users, []byte(htpasswd), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	private := startRegistry(t, program, fmt.Sprintf("  tls: {certificate: %q, key: %q}\nauth:\n  htpasswd: {realm: test, path: %q}\n", files.Cert, files.Key, users))
-	plain := startRegistry(t, program, "")
+	private := ociregistry.Start(t, fmt.Sprintf("  tls: {certificate: %q, key: %q}\nauth:\n  htpasswd: {realm: test, path: %q}\n", files.Cert, files.Key, users))
+	plain := ociregistry.Start(t, "")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/oci",
 		RequireExplicitExec: true,
@@ -82,45 +76,6 @@ func writeCredentials(dir, registry string) error {
 		}
 	}
 	return nil
-}
-
-// startRegistry starts a real registry on loopback, and returns its address.
-func startRegistry(t *testing.T, program, more string) string {
-	t.Helper()
-	dir := t.TempDir()
-	config := filepath.Join(dir, "config.yml")
-	text := fmt.Sprintf("version: 0.1\nlog: {level: info}\nstorage:\n  filesystem: {rootdirectory: %q}\nhttp:\n  addr: 127.0.0.1:0\n%s", filepath.Join(dir, "blobs"), more)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "serve", config)
-	cmd.Env = append(os.Environ(), "OTEL_TRACES_EXPORTER=none")
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	found, ended := make(chan string, 1), make(chan struct{})
-	go func() {
-		defer close(ended)
-		listens := regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if m := listens.FindStringSubmatch(lines.Text()); m != nil {
-				select {
-				case found <- m[1]:
-				default:
-				}
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		<-ended
-		cmd.Wait()
-	})
-	return await.Value(t, "the registry listens", found)
 }
 
 // rememberDigest sets a variable to the digest of the reference that the last command printed.

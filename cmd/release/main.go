@@ -3,9 +3,12 @@
 //	release sign -image guests/dist/families.image -keys "old.key new.key"
 //	release sbom -image guests/dist/families.image -version v1.0.0 -program alcove-linux-amd64
 //	release npm -version v1.0.0 -dir bin/release
+//	release image -version v1.0.0
+//	release push-image -version v1.0.0
 package main
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"flag"
@@ -33,6 +36,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if args[0] == "npm" {
 		return runNPM(args[1:], out)
+	}
+	if c, ok := channels()[args[0]]; ok {
+		return c(context.Background(), args[1:], out)
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	path := flags.String("image", "", "the image of families that the program carries")

@@ -136,7 +136,7 @@ func texts(sources string) (list []file, err error) {
 
 func mainManifest(r product.Release, platforms map[string]string) Manifest {
 	m := manifest(r, Name, product.Summary)
-	m.Keywords, m.Registered = product.Keywords(), "io.github.alcove-memory/alcove"
+	m.Keywords, m.Registered = product.Keywords(), product.Server
 	m.Bin = map[string]string{Name: launcher, product.Name: launcher}
 	m.Engines = map[string]string{"node": oldest}
 	m.Dependencies = platforms

@@ -16,6 +16,7 @@ const (
 	Licence  = "Apache-2.0" // an SPDX identifier
 	Homepage = "https://github.com/alcove-memory/alcove"
 	Author   = "Alcove"
+	Server   = "io.github.alcove-memory/alcove" // the name in the MCP registry
 
 	// Description is paragraphs of plain text.
 	Description = `Alcove keeps the memory of AI agents in a directory on your disk, and serves it over MCP.

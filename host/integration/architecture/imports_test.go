@@ -130,6 +130,7 @@ func rules() []rule {
 		// These serve tests only.
 		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/operator/admin", "host/sandbox", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
 		{pkg: "host/testing/guest", own: []string{"abi", "host/sandbox", "host/sandbox/wasm", "host/testing/asm"}, never: outside},
+		{pkg: "host/testing/ociregistry", own: []string{"host/testing/await"}}, // serves tests only
 		{pkg: "host/testing/must", never: append(outside, "os")},
 		{pkg: "host/testing/testspace", own: []string{"host/memory", "host/search", "host/store/bolt"}, never: outside},
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/internal/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
@@ -216,6 +217,7 @@ func rules() []rule {
 		{pkg: "cmd/release", own: []string{"abi", "cmd/release/*", "guests/build/image", "registry/catalogue", "registry/signature", "host/family/modules"}, others: []string{"github.com/CycloneDX/cyclonedx-go"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/release/product", never: append(outside, "os")},
 		{pkg: "cmd/release/npm", own: []string{"cmd/release/product"}, never: outside},
+		{pkg: "cmd/release/container", own: []string{"cmd/release/product", "registry/oci"}, others: []string{"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec", "golang.org/x/crypto", "oras.land/oras-go"}, never: outside},
 		{pkg: "cmd/plugins", own: []string{"host/daemon/plugins"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/families/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
