@@ -215,6 +215,9 @@ seed-examples: $(IMAGE) ## run every call that the documents of other systems pr
 picture: build  ## record alcove demo as docs/demo.svg
 	@$(GO) run ./cmd/picture -program bin/alcove > bin/demo.svg && mv bin/demo.svg docs/demo.svg
 
+badges:          ## write docs/badges.svg
+	@$(GO) run ./cmd/picture -badges . > bin/badges.svg && mv bin/badges.svg docs/badges.svg
+
 SITE_BASE ?= /
 site:            ## build the documentation as a site with search into bin/site, and check its links (needs npm)
 	@cd docs/.vitepress && npm ci --ignore-scripts --no-audit --no-fund --silent && SITE_BASE=$(SITE_BASE) npx vitepress build .. && node check.mjs ../../bin/site $(SITE_BASE)

@@ -1,6 +1,7 @@
-// Command picture records alcove demo as a picture that moves:
+// Command picture draws what the README shows: a record of alcove demo, which moves, and badges, which need no other host:
 //
 //	picture -program bin/alcove > docs/demo.svg
+//	picture -badges . > docs/badges.svg
 package main
 
 import (
@@ -15,11 +16,23 @@ import (
 
 func main() {
 	program := flag.String("program", "bin/alcove", "the program to record")
+	badges := flag.String("badges", "", "the repository to draw badges of, in place of the record")
 	flag.Parse()
-	if err := record(os.Stdout, *program); err != nil {
+	if err := run(os.Stdout, *program, *badges); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
+}
+
+func run(w io.Writer, program, badgesOfRoot string) error {
+	if badgesOfRoot == "" {
+		return record(w, program)
+	}
+	badges, err := badgesOf(badgesOfRoot)
+	if err != nil {
+		return err
+	}
+	return drawBadges(w, badges)
 }
 
 func record(w io.Writer, program string) error {

@@ -99,3 +99,20 @@ func TestALongLineIsCut(t *testing.T) {
 		t.Errorf("got %q, want %d characters and an ellipsis", text, columns-1)
 	}
 }
+
+func TestTheBadgesSayWhatTheRepositoryHas(t *testing.T) {
+	var got strings.Builder
+	if err := run(&got, "", "../.."); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("../../docs/badges.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant docs/badges.svg (make badges writes it)\n%s", &got, want)
+	}
+	if text := textOf(t, got.String()); !strings.Contains(text, "Apache 2.0") {
+		t.Errorf("got %q, want the licence in it", text)
+	}
+}
