@@ -28,9 +28,9 @@ func (a *app) projectRenameCommand() *cobra.Command {
 	m := projectMove{}
 	c := &cobra.Command{
 		Use: "rename NAME NEW", Short: "Give a project another name: memories move there, and folders and the former name lead there",
-		Long: `Give a project another name. From then on its folders, links and former names lead to the new one; then its memories move
-there, on all branches, in commits of up to 2,000. Whatever ends the command, each memory is in one of the two, and the
-same command completes it. Histories, events of the log and records of families stay under the former name.
+		Long: `Give a project another name. From then on its folders, links and former names lead to the new one; then its memories and the
+records of families move there, on all branches, in commits of up to 2,000. Whatever ends the command, each is in one of the two, and
+the same command completes it. Histories, events of the log, subscriptions and seals stay under the former name.
 
 alcove project undo takes it back.`,
 		Example: `  alcove project rename acme/app acme/shop --dry-run`,
@@ -45,7 +45,8 @@ func (a *app) projectMergeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "merge NAME INTO", Short: "Move the memories of a project into another one, and have its folders and name lead there",
 		Long: `Move the memories of a project into another one, as alcove project rename does. Keys that both have with different memories stop
-it before anything is changed, and are listed, unless --strategy takes a side: source (of NAME), target (of INTO) or newest.
+it before anything is changed, and are listed, unless --strategy takes a side: source (of NAME), target (of INTO) or newest. Of records of
+families that differ, the newer one is taken unless the strategy says otherwise.
 
 alcove project undo takes it back.`,
 		Example: `  alcove project merge notes-1a2b3c4d acme/app --dry-run
@@ -114,7 +115,7 @@ func (a *app) checkMove(ctx context.Context, m projectMove, would operator.Moved
 		return err
 	case !m.merge && counts[m.to] > 0:
 		return &usageError{fmt.Errorf("%s has %d memories of its own: alcove project merge %s %[1]s moves those of %[3]s there", m.to, counts[m.to], m.from)}
-	case would.Memories+would.Same+would.Clashes+len(names.Folders(m.from))+len(names.FormerOf(m.from)) == 0 && a.placeHere(names).Namespace != m.from:
+	case would.Memories+len(would.Records)+len(would.Left)+would.Same+would.Clashes+len(names.Folders(m.from))+len(names.FormerOf(m.from)) == 0 && a.placeHere(names).Namespace != m.from:
 		return notFound("there is no project %s: alcove project list shows those there are", m.from)
 	}
 	return nil
@@ -141,6 +142,9 @@ func (a *app) withClashes(ctx context.Context, m projectMove, id string, stopped
 		return stopped
 	}
 	for _, c := range would.Clashing {
+		if c.Collection != "" {
+			continue
+		}
 		err = errors.Join(err, a.notef("differs  %s, on branch %s: v%d and v%d\n", c.Key, c.Branch, c.From, c.To))
 	}
 	return errors.Join(err, stopped)
@@ -156,7 +160,10 @@ func (a *app) printMove(m projectMove, id string, done operator.MovedMemories) e
 		}{id, m.from, m.to, done})
 	}
 	for _, c := range done.Clashing {
-		a.printf("differs  %s, on branch %s: the memory of the %s is taken\n", c.Key, c.Branch, c.Taken)
+		a.printf("differs  %s\n", differing(c))
+	}
+	for _, collection := range slices.Sorted(maps.Keys(done.Records)) {
+		a.printf("moves    %d records of %s\n", done.Records[collection], collection)
 	}
 	for _, collection := range slices.Sorted(maps.Keys(done.Left)) {
 		a.printf("stays    %d entries of %s\n", done.Left[collection], collection)
@@ -171,6 +178,18 @@ func (a *app) printMove(m projectMove, id string, done operator.MovedMemories) e
 		return errors.Join(err, a.notef("Nothing was changed: repeat it without --dry-run.\n"))
 	}
 	return errors.Join(err, a.printf("%s leads to %s; alcove project undo takes it back\n", m.from, m.to))
+}
+
+// differing tells what is taken for a key of both projects.
+func differing(c operator.Clashing) string {
+	what, where := "memory", ""
+	if c.Collection != "" {
+		what = "record of " + c.Collection
+	}
+	if c.Branch != "" {
+		where = ", on branch " + c.Branch
+	}
+	return fmt.Sprintf("%s%s: the %s of the %s is taken", c.Key, where, what, c.Taken)
 }
 
 func (a *app) projectUndoCommand() *cobra.Command {
@@ -224,7 +243,7 @@ func (a *app) undoMove(ctx context.Context, m project.Move) error {
 			err = errors.Join(err, a.notef("keep  %s: %s\n", reversed(e), e.Why))
 		}
 		for _, e := range done.Reverted {
-			if !e.Deletes && e.Namespace == m.From {
+			if !e.Deletes && e.Namespace == m.From && e.Collection == "" {
 				reverted++
 			}
 		}

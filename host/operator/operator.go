@@ -175,20 +175,23 @@ type MoveRequest struct {
 // MovedMemories is what a move did, or would do.
 type MovedMemories struct {
 	Memories int            `json:"memories"`
-	Same     int            `json:"same,omitempty"`    // that were there already
+	Same     int            `json:"same,omitempty"`    // memories and records that were there already
 	Clashes  int            `json:"clashes,omitempty"` // keys with different memories in both
 	Clashing []Clashing     `json:"clashing,omitempty"`
-	Left     map[string]int `json:"left,omitempty"` // what stays, by collection
+	Records  map[string]int `json:"records,omitempty"` // of families, by collection
+	Differ   map[string]int `json:"differ,omitempty"`  // keys with different records in both, by collection
+	Left     map[string]int `json:"left,omitempty"`    // what stays, by collection
 	Commits  int            `json:"commits,omitempty"`
 }
 
-// Clashing is a key with different memories in both namespaces.
+// Clashing is a key with different memories, or records of a family, in both namespaces.
 type Clashing struct {
-	Branch string          `json:"branch"`
-	Key    string          `json:"key"`
-	From   uint64          `json:"from"` // versions
-	To     uint64          `json:"to"`
-	Taken  memory.Strategy `json:"taken"` // strict: neither
+	Branch     string          `json:"branch,omitempty"`     // empty: all branches share it
+	Collection string          `json:"collection,omitempty"` // of a record; empty for a memory
+	Key        string          `json:"key"`
+	From       uint64          `json:"from"` // versions
+	To         uint64          `json:"to"`
+	Taken      memory.Strategy `json:"taken"` // strict: neither
 }
 
 // Undone is what an undo did, or would do.
