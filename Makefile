@@ -112,8 +112,9 @@ cross: $(IMAGE)  ## build and vet it for all platforms, whose types make check c
 ## release
 
 # Who signs the catalogue of families gives RELEASE_KEY, files of secret keys that alcove family keygen makes: two while a key is replaced.
-# Who builds a release again gives its published signatures as SIGNATURES.
-release: $(IMAGE) ## build bin/release: the program for all platforms, plugins, SHA256SUMS and bills of materials (VERSION=v1 RELEASE_KEY=file)
+# Who builds a release again gives its published signatures as SIGNATURES. CONTACT is the address of who publishes packages.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+release: build   ## build bin/release: the program for all platforms, archives, packages, plugins, sums, bills of materials (VERSION=v1 RELEASE_KEY=file)
 	@rm -rf bin/release && mkdir -p bin/release
 	@$(GO) run ./cmd/release sign -image $(IMAGE) -keys '$(RELEASE_KEY)' -signatures '$(SIGNATURES)' > bin/release/catalogue.sig
 	@set -e; made="$$(cat bin/release/catalogue.sig)"; for p in $(PLATFORMS); do \
@@ -121,8 +122,10 @@ release: $(IMAGE) ## build bin/release: the program for all platforms, plugins, 
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION) -X main.signatures=$$made" -o $$out$$exe ./cmd/alcove; \
 		$(GO) run ./cmd/release sbom -image $(IMAGE) -version '$(VERSION)' -signatures "$$made" -program $$out$$exe > $$out.cdx.json; done
 	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
+	@rm -rf bin/manual && bin/alcove manual bin/manual > /dev/null
+	@$(GO) run ./cmd/release pack -dir bin/release -version '$(VERSION)' -time $(SOURCE_DATE_EPOCH) -manual bin/manual $(CONTACT:%=-contact '%')
 	@$(MAKE) --no-print-directory image
-	@cd bin/release && sha256sum alcove-* catalogue.sig > SHA256SUMS && cat SHA256SUMS
+	@cd bin/release && find . -type f | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > ../SHA256SUMS && mv ../SHA256SUMS . && cat SHA256SUMS
 
 image:           ## build bin/release/alcove-image.tar, the OCI image of the programs in bin/release
 	@$(GO) run ./cmd/release image -version '$(VERSION)'
@@ -131,9 +134,9 @@ release-test:    ## test what make release made: the image with podman, where it
 	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/...
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare
-	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile abi cmd guests host registry sdk "$$dir"; \
+	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile README.md LICENSE NOTICE CHANGELOG.md abi cmd guests host registry sdk "$$dir"; \
 	rm -rf "$$dir/guests/dist" && GOCACHE="$$dir/cache" $(MAKE) --no-print-directory -C "$$dir" release RELEASE_KEY= SIGNATURES="$$(cat bin/release/catalogue.sig)" \
-		VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' > /dev/null && cmp "$$dir/bin/release/SHA256SUMS" bin/release/SHA256SUMS && echo "the same bytes twice"
+		VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) CONTACT='$(CONTACT)' > /dev/null && cmp "$$dir/bin/release/SHA256SUMS" bin/release/SHA256SUMS && echo "the same bytes twice"
 
 npm:             ## write the packages of npm into bin/release/npm, from the programs of make release
 	@$(GO) run ./cmd/release npm -dir bin/release -version '$(VERSION)'

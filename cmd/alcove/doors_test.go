@@ -43,7 +43,7 @@ const unchanging = `
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;
 	family jobs cancel; family keygen; family list; family logs; family meter; family new; family pack; family pull; family push; family remove;
 	family revoke; family rollback; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
-	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; mcp;
+	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; posture; posture set; project; project link; project list; project unlink;
 	quota; quota list; quota remove; quota set; recall; retention; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;

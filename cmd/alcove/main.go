@@ -129,7 +129,7 @@ All commands talk to the one server of the data directory, and start it if need 
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(a.versionCommand())
+	root.AddCommand(a.versionCommand(), a.manualCommand())
 	refuseUnknown(root)
 	a.showWorkingBelow(root)
 	return root

@@ -28,6 +28,7 @@ func onlyRead() []string {
 		"project link", "project unlink", // they write projects.json in the data directory, which no argument names
 		"family gen",                                 // its files are the package's: TestOnlyRegularFilesAreReplacedByWhatIsGenerated
 		"family meter", "family pack", "family sign", // each has a case of its flag
+		"manual", // each of its files goes through writeOutput
 	}
 }
 

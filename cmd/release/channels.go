@@ -10,14 +10,6 @@ import (
 	"github.com/alcove-memory/alcove/cmd/release/product"
 )
 
-// channel makes or publishes one thing of a release.
-type channel func(ctx context.Context, args []string, out io.Writer) error
-
-// channels are the commands that take a release.
-func channels() map[string]channel {
-	return map[string]channel{"image": makeImage, "push-image": pushImage}
-}
-
 // releaseFlags are those of all channels.
 func releaseFlags(name string, r *product.Release) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)

@@ -1,10 +1,12 @@
-// Command release makes what is published beside the program: the signatures of its catalogue of families, and a bill of materials.
+// Command release makes what is published beside the program: the signatures of its catalogue of families, a bill of materials, and what
+// each way to install takes.
 //
 //	release sign -image guests/dist/families.image -keys "old.key new.key"
 //	release sbom -image guests/dist/families.image -version v1.0.0 -program alcove-linux-amd64
 //	release npm -version v1.0.0 -dir bin/release
 //	release image -version v1.0.0
 //	release push-image -version v1.0.0
+//	release pack -dir bin/release -version v1.0.0 -time 1700000000 -manual bin/manual
 package main
 
 import (
@@ -14,7 +16,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/build/image"
@@ -30,36 +34,55 @@ func main() {
 	}
 }
 
+// command makes or publishes one thing of a release.
+type command func(ctx context.Context, args []string, out io.Writer) error
+
+func commands() map[string]command {
+	return map[string]command{"sign": runSign, "sbom": runSBOM, "pack": runPack, "npm": runNPM, "image": makeImage, "push-image": pushImage}
+}
+
 func run(args []string, out io.Writer) error {
+	all := slices.Sorted(maps.Keys(commands()))
+	give := "give " + strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 	if len(args) == 0 {
-		return errors.New("give sign or sbom")
+		return errors.New(give)
 	}
-	if args[0] == "npm" {
-		return runNPM(args[1:], out)
+	c, ok := commands()[args[0]]
+	if !ok {
+		return fmt.Errorf("there is no command %q: %s", args[0], give)
 	}
-	if c, ok := channels()[args[0]]; ok {
-		return c(context.Background(), args[1:], out)
-	}
-	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	return c(context.Background(), args[1:], out)
+}
+
+func runSign(_ context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("sign", flag.ContinueOnError)
 	path := flags.String("image", "", "the image of families that the program carries")
 	keys := flags.String("keys", "", "the files of secret keys to sign with, with spaces between them")
-	signatures := flags.String("signatures", "", "those to verify, instead of keys to sign with; or those that the program carries")
-	program := flags.String("program", "", "the program to describe")
-	version := flags.String("version", "", "its version")
-	if err := flags.Parse(args[1:]); err != nil {
+	signatures := flags.String("signatures", "", "those to verify, instead of keys to sign with")
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	i, err := openImage(*path)
 	if err != nil {
 		return err
 	}
-	switch args[0] {
-	case "sign":
-		return sign(out, i, strings.Fields(*keys), *signatures)
-	case "sbom":
-		return writeSBOM(out, releasedProgram{program: *program, version: *version, image: *path, signatures: *signatures, families: i.Families()})
+	return sign(out, i, strings.Fields(*keys), *signatures)
+}
+
+func runSBOM(_ context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("sbom", flag.ContinueOnError)
+	path := flags.String("image", "", "the image of families that the program carries")
+	signatures := flags.String("signatures", "", "those of the catalogue that the program carries")
+	program := flags.String("program", "", "the program to describe")
+	version := flags.String("version", "", "its version")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
-	return fmt.Errorf("there is no command %q: give sign or sbom", args[0])
+	i, err := openImage(*path)
+	if err != nil {
+		return err
+	}
+	return writeSBOM(out, releasedProgram{program: *program, version: *version, image: *path, signatures: *signatures, families: i.Families()})
 }
 
 func openImage(path string) (*image.Image, error) {

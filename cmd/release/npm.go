@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 // runNPM writes the packages of npm, and prints how large each is.
-func runNPM(args []string, out io.Writer) error {
+func runNPM(_ context.Context, args []string, out io.Writer) error {
 	var r product.Release
 	flags := flag.NewFlagSet("npm", flag.ContinueOnError)
 	flags.StringVar(&r.Version, "version", "", "of the release, as in its tag")

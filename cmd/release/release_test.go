@@ -184,17 +184,19 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 		t.Errorf("without keys it is signed: %q, %v", none, err)
 	}
 	for want, args := range map[string][]string{
-		"is not what the key":          {"sign", "-image", "@families.image", "-signatures", strings.Replace(signatures, ":", ":A", 1)},
-		"read the key of the release":  {"sign", "-image", "@families.image", "-keys", "@none.key"},
-		"it is no secret key":          {"sign", "-image", "@families.image", "-keys", "@plain"},
-		"read the image":               {"sign", "-image", "@broken.image"},
-		"does not carry the families":  {"sbom", "-image", "@families.image", "-program", "@plain"},
-		"read the program":             {"sbom", "-image", "@families.image", "-program", "@none"},
-		"read how":                     {"sbom", "-image", "@families.image", "-program", "@families.image"},
-		"give sign or sbom":            {},
-		"make the release first":       {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
-		"npm takes flags only":         {"npm", "more"},
-		"there is no command \"push\"": {"push", "-image", "@families.image"},
+		"is not what the key":         {"sign", "-image", "@families.image", "-signatures", strings.Replace(signatures, ":", ":A", 1)},
+		"read the key of the release": {"sign", "-image", "@families.image", "-keys", "@none.key"},
+		"it is no secret key":         {"sign", "-image", "@families.image", "-keys", "@plain"},
+		"read the image":              {"sign", "-image", "@broken.image"},
+		"does not carry the families": {"sbom", "-image", "@families.image", "-program", "@plain"},
+		"read the program":            {"sbom", "-image", "@families.image", "-program", "@none"},
+		"read how":                    {"sbom", "-image", "@families.image", "-program", "@families.image"},
+		"give image, npm, pack, push-image, sbom or sign": {},
+		"make the release first":                          {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
+		"npm takes flags only":                            {"npm", "more"},
+		"there is no command \"push\"":                    {"push", "-image", "@families.image"},
+		"give -version, and flags only":                   {"pack", "-dir", "@"},
+		"build the programs first":                        {"pack", "-dir", "@", "-version", "v1.0.0", "-manual", "@"},
 	} {
 		if out, err := ran(dir, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want %q", args, out, err, want)

@@ -18,10 +18,11 @@ const (
 	Author   = "Alcove"
 	Server   = "io.github.alcove-memory/alcove" // the name in the MCP registry
 
-	// Description is paragraphs of plain text.
-	Description = `Alcove keeps the memory of AI agents in a directory on your disk, and serves it over MCP.
-An acknowledged write is on disk. Memories are found by plain words, and read as of any moment; branches are forked, compared and merged.
-Tools beyond the core are sandboxed WebAssembly modules.`
+	// Description is plain text, in lines of 80 columns at most.
+	Description = `Alcove keeps the memory of AI agents in a directory on your disk, and serves it
+over MCP. An acknowledged write is on disk. Memories are found by plain words,
+and read as of any moment; branches are forked, compared and merged. Tools
+beyond the core are sandboxed WebAssembly modules.`
 )
 
 // Keywords are what people look for.
