@@ -23,7 +23,7 @@ function find() {
     return require.resolve(`${name}/bin/alcove${process.platform === "win32" ? ".exe" : ""}`);
   } catch {
     fail(`this machine is ${platform}, and the package ${name} is not installed.
-It is an optional dependency: --no-optional and --omit=optional leave it out, and a node_modules from another platform lacks it.
+It is an optional dependency: --omit=optional, or --no-optional of an older npm, leaves it out, and a node_modules from another platform lacks it.
 Install it: npm install --include=optional alcove-memory@${version}`);
   }
 }
