@@ -114,7 +114,7 @@ cross: $(IMAGE)  ## build and vet it for all platforms, whose types make check c
 # Who signs the catalogue of families gives RELEASE_KEY, files of secret keys that alcove family keygen makes: two while a key is replaced.
 # Who builds a release again gives its published signatures as SIGNATURES. CONTACT is the address of who publishes packages.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-release: build   ## build bin/release: the program for all platforms, archives, packages, plugins, sums, bills of materials (VERSION=v1 RELEASE_KEY=file)
+release: build   ## build bin/release: the program for all platforms, archives, packages, plugins, image, extensions, sums, bills of materials (VERSION=v1 RELEASE_KEY=file)
 	@rm -rf bin/release && mkdir -p bin/release
 	@$(GO) run ./cmd/release sign -image $(IMAGE) -keys '$(RELEASE_KEY)' -signatures '$(SIGNATURES)' > bin/release/catalogue.sig
 	@set -e; made="$$(cat bin/release/catalogue.sig)"; for p in $(PLATFORMS); do \
@@ -124,13 +124,17 @@ release: build   ## build bin/release: the program for all platforms, archives, 
 	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
 	@rm -rf bin/manual && bin/alcove manual bin/manual > /dev/null
 	@$(GO) run ./cmd/release pack -dir bin/release -version '$(VERSION)' -time $(SOURCE_DATE_EPOCH) -manual bin/manual $(CONTACT:%=-contact '%')
-	@$(MAKE) --no-print-directory image
+	@$(MAKE) --no-print-directory image mcpb
 	@cd bin/release && find . -type f | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > ../SHA256SUMS && mv ../SHA256SUMS . && cat SHA256SUMS
 
 image:           ## build bin/release/alcove-image.tar, the OCI image of the programs in bin/release
 	@$(GO) run ./cmd/release image -version '$(VERSION)'
 
-release-test:    ## test what make release made: the image with podman, where it is installed
+mcpb:            ## build the desktop extensions of the programs in bin/release, and server.json, which names them and the image
+	@$(GO) run ./cmd/release extensions -version '$(VERSION)'
+	@$(GO) run ./cmd/release listing -version '$(VERSION)'
+
+release-test:    ## test what make release made: the image with podman, an extension with an MCP client and with npx mcpb, where these are installed
 	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/...
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare

@@ -29,6 +29,17 @@ func parse(flags *flag.FlagSet, args []string, r *product.Release) error {
 	return nil
 }
 
+// made is a command that needs the release alone.
+func made(name string, write func(product.Release) error) command {
+	return func(_ context.Context, args []string, _ io.Writer) error {
+		var r product.Release
+		if err := parse(releaseFlags(name, &r), args, &r); err != nil {
+			return err
+		}
+		return write(r)
+	}
+}
+
 func makeImage(_ context.Context, args []string, out io.Writer) error {
 	var r product.Release
 	if err := parse(releaseFlags("image", &r), args, &r); err != nil {

@@ -6,6 +6,8 @@
 //	release npm -version v1.0.0 -dir bin/release
 //	release image -version v1.0.0
 //	release push-image -version v1.0.0
+//	release extensions -version v1.0.0
+//	release listing -version v1.0.0
 //	release pack -dir bin/release -version v1.0.0 -time 1700000000 -manual bin/manual
 package main
 
@@ -21,6 +23,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/cmd/release/extension"
+	"github.com/alcove-memory/alcove/cmd/release/listing"
 	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/registry/catalogue"
@@ -38,7 +42,8 @@ func main() {
 type command func(ctx context.Context, args []string, out io.Writer) error
 
 func commands() map[string]command {
-	return map[string]command{"sign": runSign, "sbom": runSBOM, "pack": runPack, "npm": runNPM, "image": makeImage, "push-image": pushImage}
+	return map[string]command{"sign": runSign, "sbom": runSBOM, "pack": runPack, "npm": runNPM, "image": makeImage, "push-image": pushImage,
+		"extensions": made("extensions", extension.Write), "listing": made("listing", listing.Write)}
 }
 
 func run(args []string, out io.Writer) error {

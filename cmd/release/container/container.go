@@ -8,6 +8,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+	"oras.land/oras-go/v2/content/oci"
 
 	"github.com/alcove-memory/alcove/cmd/release/product"
 )
@@ -73,6 +75,16 @@ func Write(r product.Release) (digest.Digest, error) {
 	}
 	tagged.Annotations = map[string]string{v1.AnnotationRefName: Reference(r), "io.containerd.image.name": Reference(r)} // podman reads one, Docker the other
 	return tagged.Digest, l.write(File(r), v1.Index{Versioned: index.Versioned, MediaType: index.MediaType, Manifests: []v1.Descriptor{tagged}})
+}
+
+// Digest is that of a release's image, as Write returned it.
+func Digest(r product.Release) (digest.Digest, error) {
+	from, err := oci.NewFromTar(context.Background(), File(r))
+	if err != nil {
+		return "", fmt.Errorf("open the image: %w", err)
+	}
+	d, err := from.Resolve(context.Background(), Reference(r))
+	return d.Digest, err
 }
 
 // annotations describe the image to registries, and as labels to who inspects it.

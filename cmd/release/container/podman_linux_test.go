@@ -31,7 +31,15 @@ func newPodman(t *testing.T) (*podman, product.Release) {
 			t.Skipf("%s is not installed: install the Debian packages podman and runc", name)
 		}
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "pod") // podman takes no long names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	// cgroupfs and runc need no systemd, and work with both versions of control groups.
 	return &podman{t, []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--cgroup-manager", "cgroupfs", "--runtime", "runc"}}, r
 }

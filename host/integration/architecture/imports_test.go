@@ -219,6 +219,8 @@ func rules() []rule {
 		{pkg: "cmd/release/licences"}, // asks the go command for the modules of a program
 		{pkg: "cmd/release/product", never: append(outside, "os")},
 		{pkg: "cmd/release/npm", own: []string{"cmd/release/product"}, never: outside},
+		{pkg: "cmd/release/extension", own: []string{"cmd/release/product"}, never: outside},
+		{pkg: "cmd/release/listing", own: []string{"cmd/release/container", "cmd/release/extension", "cmd/release/npm", "cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/container", own: []string{"cmd/release/product", "registry/oci"}, others: []string{"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec", "golang.org/x/crypto", "oras.land/oras-go"}, never: outside},
 		{pkg: "cmd/plugins", own: []string{"host/daemon/plugins"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/alcove/manual", others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, never: append(outside, "os")},
