@@ -124,8 +124,11 @@ release: build   ## build bin/release: the program for all platforms, archives, 
 	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
 	@rm -rf bin/manual && bin/alcove manual bin/manual > /dev/null
 	@$(GO) run ./cmd/release pack -dir bin/release -version '$(VERSION)' -time $(SOURCE_DATE_EPOCH) -manual bin/manual $(CONTACT:%=-contact '%')
-	@$(MAKE) --no-print-directory image mcpb
+	@$(MAKE) --no-print-directory npm image mcpb
 	@cd bin/release && find . -type f | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > ../SHA256SUMS && mv ../SHA256SUMS . && cat SHA256SUMS
+
+npm:             ## write the packages of npm into bin/release/npm, from the programs in bin/release
+	@$(GO) run ./cmd/release npm -dir bin/release -version '$(VERSION)'
 
 image:           ## build bin/release/alcove-image.tar, the OCI image of the programs in bin/release
 	@$(GO) run ./cmd/release image -version '$(VERSION)'
@@ -141,9 +144,6 @@ verify-release: release ## build the release again, elsewhere and without what w
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile README.md LICENSE NOTICE CHANGELOG.md abi cmd guests host registry sdk "$$dir"; \
 	rm -rf "$$dir/guests/dist" && GOCACHE="$$dir/cache" $(MAKE) --no-print-directory -C "$$dir" release RELEASE_KEY= SIGNATURES="$$(cat bin/release/catalogue.sig)" \
 		VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) CONTACT='$(CONTACT)' > /dev/null && cmp "$$dir/bin/release/SHA256SUMS" bin/release/SHA256SUMS && echo "the same bytes twice"
-
-npm:             ## write the packages of npm into bin/release/npm, from the programs of make release
-	@$(GO) run ./cmd/release npm -dir bin/release -version '$(VERSION)'
 
 verify-guests: build reproducible ## compare the families in bin/alcove with their source, build each alone, and write a module of each to bin/families
 	@for f in $(FAMILIES); do $(GUEST) -o /dev/null ./guests/families/$$f/guest || exit 1; done # as third parties build theirs

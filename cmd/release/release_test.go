@@ -162,7 +162,13 @@ func TestTheBillOfMaterialsIsAsCycloneDXSaysAndNamesFamilies(t *testing.T) {
 
 func TestThePackagesOfNpmAreNamedWithTheirSizes(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "alcove-linux-amd64", []byte("a program"))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "alcove-linux-amd64")); err != nil {
+		t.Skip(err)
+	}
 	out, err := ran(dir, "npm", "-version", "v1.2.3", "-dir", dir, "-sources", "../..")
 	if err != nil || strings.Count(out, "\n") != 2 || !strings.Contains(out, "alcove-memory-linux-x64-1.2.3.tgz") {
 		t.Errorf("got %q, %v, want two packages", out, err)

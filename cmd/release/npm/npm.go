@@ -69,9 +69,12 @@ type Publish struct {
 	Tag        string `json:"tag,omitempty"`
 }
 
+// Licences are the texts that the program for a platform must be passed on with, by names with slashes.
+type Licences func(product.Platform) (map[string][]byte, error)
+
 // Write writes the packages of the platforms that the release has programs for, then the one that depends on them, and returns their files.
 // Sources is the folder with LICENSE and NOTICE.
-func Write(r product.Release, sources string) (files []string, err error) {
+func Write(r product.Release, sources string, licences Licences) (files []string, err error) {
 	if err := checkVersion(r.Semantic()); err != nil {
 		return nil, err
 	}
@@ -85,22 +88,19 @@ func Write(r product.Release, sources string) (files []string, err error) {
 	}
 	built := map[string]string{}
 	for _, p := range product.Platforms() {
-		program, err := os.ReadFile(r.Program(p))
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(r.Program(p)); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read the program for %s: %w", p, err)
-		}
 		manifest := platformManifest(r, p)
-		built[manifest.Name] = manifest.Version
-		path, err := write(dir, manifest, append(texts, []file{
-			{name: "README.md", data: fmt.Appendf(nil, platformReadme, manifest.Name, nodePlatform(p))},
-			{name: "bin/" + p.Executable(), mode: executable, data: program},
-		}...))
+		content, err := platformFiles(r, p, manifest.Name, licences)
 		if err != nil {
 			return nil, err
 		}
+		path, err := write(dir, manifest, append(texts, content...))
+		if err != nil {
+			return nil, err
+		}
+		built[manifest.Name] = manifest.Version
 		files = append(files, path)
 	}
 	if len(built) == 0 {
@@ -111,6 +111,23 @@ func Write(r product.Release, sources string) (files []string, err error) {
 		{name: launcher, mode: executable, data: launcherScript},
 	}...))
 	return append(files, path), err
+}
+
+// platformFiles are those that only the package of a platform has.
+func platformFiles(r product.Release, p product.Platform, name string, licences Licences) ([]file, error) {
+	program, err := os.ReadFile(r.Program(p))
+	if err != nil {
+		return nil, fmt.Errorf("read the program for %s: %w", p, err)
+	}
+	list := []file{
+		{name: "README.md", data: fmt.Appendf(nil, platformReadme, name, nodePlatform(p))},
+		{name: "bin/" + p.Executable(), mode: executable, data: program},
+	}
+	texts, err := licences(p)
+	for name, data := range texts {
+		list = append(list, file{name: "licences/" + name, data: data})
+	}
+	return list, err
 }
 
 // semantic is what Semantic Versioning 2.0.0 allows without build metadata, which npm drops.
@@ -148,7 +165,7 @@ func platformManifest(r product.Release, p product.Platform) Manifest {
 	system, cpu, _ := strings.Cut(nodePlatform(p), "-")
 	m := manifest(r, "@"+Name+"/"+nodePlatform(p), fmt.Sprintf("The program of %s for %s on %s", Name, system, cpu))
 	m.OS, m.CPU, m.Unplugged = []string{system}, []string{cpu}, true
-	m.Files = []string{"bin/" + p.Executable(), "NOTICE"}
+	m.Files = []string{"bin/" + p.Executable(), "licences", "NOTICE"}
 	return m
 }
 

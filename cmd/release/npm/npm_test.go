@@ -21,6 +21,10 @@ import (
 
 const sources = "../../.."
 
+func licences(p product.Platform) (map[string][]byte, error) {
+	return map[string][]byte{"example.org/linked@v1.0.0/LICENSE": []byte("of " + p.String())}, nil
+}
+
 // release has a small program for each of the platforms.
 func release(t *testing.T, version string, platforms ...product.Platform) product.Release {
 	t.Helper()
@@ -71,7 +75,7 @@ func manifest(t *testing.T, files map[string]string) (m npm.Manifest) {
 
 func TestEachPlatformHasAPackageThatTheMainOneDependsOn(t *testing.T) {
 	r := release(t, "v1.2.3", product.Platforms()...)
-	paths, err := npm.Write(r, sources)
+	paths, err := npm.Write(r, sources, licences)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +91,7 @@ func TestEachPlatformHasAPackageThatTheMainOneDependsOn(t *testing.T) {
 		if !strings.HasPrefix(files[program], "program of ") || modes[program] != 0o755 || len(m.Bin) > 0 {
 			t.Errorf("%s has %q with mode %o and commands %v, want an executable program and no command", m.Name, files[program], modes[program], m.Bin)
 		}
-		if want := []string{"package/LICENSE", "package/NOTICE", "package/README.md", program, "package/package.json"}; !slices.Equal(slices.Sorted(maps.Keys(files)), want) {
+		if want := []string{"package/LICENSE", "package/NOTICE", "package/README.md", program, "package/licences/example.org/linked@v1.0.0/LICENSE", "package/package.json"}; !slices.Equal(slices.Sorted(maps.Keys(files)), want) {
 			t.Errorf("%s has the files %q, want %q", m.Name, slices.Sorted(maps.Keys(files)), want)
 		}
 	}
@@ -112,7 +116,7 @@ func TestEachPlatformHasAPackageThatTheMainOneDependsOn(t *testing.T) {
 
 func TestAPackageIsPublishedWithItsProvenance(t *testing.T) {
 	for version, tag := range map[string]string{"v1.2.3": "", "v1.2.3-rc.1": "next"} {
-		paths, err := npm.Write(release(t, version, product.Platforms()[0]), sources)
+		paths, err := npm.Write(release(t, version, product.Platforms()[0]), sources, licences)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +139,7 @@ func TestAPackageIsPublishedWithItsProvenance(t *testing.T) {
 func TestTheSameProgramsGiveTheSamePackages(t *testing.T) {
 	r := release(t, "v1.2.3", product.Platforms()[:2]...)
 	made := func() (all map[string]string) {
-		paths, err := npm.Write(r, sources)
+		paths, err := npm.Write(r, sources, licences)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +171,7 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 		{"a long version", sources, "npm takes no version", release(t, "v1.2.3-"+strings.Repeat("x", 100), p)},
 		{"no licence", t.TempDir(), "LICENSE", release(t, "v1.2.3", p)},
 	} {
-		if _, err := npm.Write(test.release, test.sources); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := npm.Write(test.release, test.sources, licences); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		}
 	}

@@ -53,7 +53,7 @@ func archive(w io.Writer, files []file) error {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	t := tar.NewWriter(w)
 	for _, f := range files {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: "package/" + f.name, Mode: max(f.mode, readable), Size: int64(len(f.data)), ModTime: packed, Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: "package/" + f.name, Mode: max(f.mode, readable), Size: int64(len(f.data)), ModTime: packed}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

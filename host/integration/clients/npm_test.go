@@ -98,7 +98,7 @@ func packages(t *testing.T, program string) (paths []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paths, err = npm.Write(r, "../../.."); err != nil {
+	if paths, err = npm.Write(r, "../../..", func(product.Platform) (map[string][]byte, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 	return paths
