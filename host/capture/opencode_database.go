@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -59,6 +60,29 @@ type openDatabase struct {
 	at     Cursor
 	out    chunk
 	each   func([]Turn, Cursor) error
+
+	inParts   bool   // messages are in message and part, as since version 1.2
+	inEntries bool   // and in session_message, as since version 1.18
+	order     string // of session_message
+}
+
+// tables finds those with messages.
+func (d *openDatabase) tables() error {
+	sessions, err := d.HasTables("session")
+	if err == nil {
+		d.inParts, err = d.HasTables("message", "part")
+	}
+	if err == nil {
+		d.inEntries, err = d.HasTables("session_message")
+	}
+	if err == nil && !(sessions && (d.inParts || d.inEntries)) {
+		err = errors.New("it has no tables session and message and part, or session and session_message, as opencode's databases do since version 1.2")
+	}
+	if err != nil || !d.inEntries {
+		return err
+	}
+	d.order = "time_created, id"
+	return d.Rows("SELECT 1 FROM pragma_table_info('session_message') WHERE name = 'seq'", func(sqlite.Row) error { d.order = "seq"; return nil })
 }
 
 func readOpenTables(ctx context.Context, r *Reader, path string, from Cursor, each func([]Turn, Cursor) error) (err error) {
@@ -68,10 +92,7 @@ func readOpenTables(ctx context.Context, r *Reader, path string, from Cursor, ea
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	d := &openDatabase{Database: db, reader: r, path: path, since: from.Since - overlap.Milliseconds(), at: from, each: each}
-	if known, err := db.HasTables("session", "message", "part"); err != nil || !known {
-		if err == nil {
-			err = errors.New("it has no tables session, message and part, as opencode's databases do since version 1.2")
-		}
+	if err := d.tables(); err != nil {
 		return wrongUnlessEnded(ctx, r, path, err)
 	}
 	sessions, err := d.sessions()
@@ -102,8 +123,14 @@ type changedSession struct {
 
 // sessions are those that changed, the one that did so first in front: so a cursor after one stands for all before it.
 func (d *openDatabase) sessions() (list []changedSession, err error) {
-	const sql = `SELECT s.id, s.parent_id, s.directory, max(c.time_updated) AS changed
-		FROM (SELECT session_id, time_updated FROM message UNION ALL SELECT session_id, time_updated FROM part) AS c
+	var changes []string
+	if d.inParts {
+		changes = append(changes, "SELECT session_id, time_updated FROM message", "SELECT session_id, time_updated FROM part")
+	}
+	if d.inEntries {
+		changes = append(changes, "SELECT session_id, time_updated FROM session_message")
+	}
+	sql := "SELECT s.id, s.parent_id, s.directory, max(c.time_updated) AS changed FROM (" + strings.Join(changes, " UNION ALL ") + `) AS c
 		JOIN session AS s ON s.id = c.session_id
 		WHERE c.time_updated >= ? GROUP BY s.id ORDER BY changed, s.id`
 	err = d.Rows(sql, func(row sqlite.Row) error {
@@ -116,39 +143,19 @@ func (d *openDatabase) sessions() (list []changedSession, err error) {
 	return list, err
 }
 
-// openRow is a row of messages or parts.
-type openRow struct {
-	id      string
-	updated int64
-	data    string
-}
-
-// rows are those of a query. A row that is too long is wrong, and left out.
-func (d *openDatabase) rows(sql, of, what string, most int) (list []openRow, err error) {
-	err = d.Rows(sql, func(row sqlite.Row) error {
-		if row.IsNull(2) {
-			return d.reader.wrong(d.path, row.Text(0), tooLong("bytes in a "+what, longestValue))
-		}
-		if list = append(list, openRow{row.Text(0), row.Int(1), row.Text(2)}); len(list) > most {
-			return tooLong(what+"s", most)
-		}
-		return nil
-	}, of, int64(longestValue))
-	return list, err
-}
-
 // session gives the turns of a session that changed.
-func (d *openDatabase) session(ctx context.Context, s changedSession) error {
+func (d *openDatabase) session(ctx context.Context, s changedSession) (err error) {
 	if s.ParentID != "" {
 		return nil // a subagent's
 	}
-	const sql = `SELECT id, time_updated, CASE WHEN octet_length(data) <= ?2 THEN data END FROM message
-		WHERE session_id = ?1 ORDER BY time_created, id`
-	messages, err := d.rows(sql, s.ID, "message", mostMessages)
-	r := openReader{wrong: d.reader.wrong}
+	r := &openReader{wrong: d.reader.wrong}
 	r.place.follow(s.ID, s.Folder, "")
-	for i := 0; err == nil && i < len(messages); i++ {
-		err = d.message(&r, messages[i])
+	last := int64(math.MinInt64) // of what is in message and part: a version that wrote both wrote it twice
+	if d.inParts {
+		last, err = d.messages(r, s.ID)
+	}
+	if err == nil && d.inEntries {
+		err = d.entries(r, s.ID, last)
 	}
 	if err == nil {
 		d.at.Since = max(d.at.Since, min(s.changed, d.Changed().UnixMilli())) // a clock may have been wrong
@@ -163,32 +170,87 @@ func (d *openDatabase) session(ctx context.Context, s changedSession) error {
 	return err
 }
 
-// message adds the turns of a message that changed, and counts those of the others.
-func (d *openDatabase) message(r *openReader, row openRow) error {
-	const sql = `SELECT id, time_updated, CASE WHEN octet_length(data) <= ?2 THEN data END FROM part WHERE message_id = ?1 ORDER BY id`
-	rows, err := d.rows(sql, row.id, "part", mostParts)
-	if err != nil {
-		return err
+// openRow is a message with its parts, as rows have them.
+type openRow struct {
+	id      string
+	changed int64 // when it or a part was
+	data    string
+	isLong  bool
+	parts   []openPart
+}
+
+// messages gives those of a session with parts, and returns when one changed last.
+func (d *openDatabase) messages(r *openReader, session string) (last int64, err error) {
+	const sql = `SELECT m.id, m.time_updated, CASE WHEN octet_length(m.data) <= ?2 THEN m.data END,
+			p.id, p.time_updated, CASE WHEN octet_length(p.data) <= ?2 THEN p.data END
+		FROM message AS m LEFT JOIN part AS p ON p.message_id = m.id
+		WHERE m.session_id = ?1 ORDER BY m.time_created, m.id, p.id`
+	last = math.MinInt64
+	var m openRow
+	count := 0
+	end := func() error {
+		if m.id == "" {
+			return nil
+		}
+		if last = max(last, m.changed); m.isLong {
+			return nil
+		}
+		return d.message(r, m)
 	}
-	changed := row.updated
-	var parts []openPart
-	for _, row := range rows {
-		changed = max(changed, row.updated)
-		var p openPart
-		if err := decodeObject([]byte(row.data), &p); err != nil {
-			if err := r.wrong(d.path, row.id, err); err != nil {
+	err = d.Rows(sql, func(row sqlite.Row) error {
+		if id := row.Text(0); id != m.id {
+			if err := end(); err != nil {
 				return err
 			}
-			continue
+			if count++; count > mostMessages {
+				return tooLong("messages", mostMessages)
+			}
+			m = openRow{id: id, changed: row.Int(1), data: row.Text(2), isLong: row.IsNull(2), parts: m.parts[:0]}
+			if m.isLong {
+				return d.reader.wrong(d.path, m.id, tooLong("bytes in a message", longestValue))
+			}
 		}
-		p.ID = row.id
-		parts = append(parts, p)
+		return d.part(&m, row)
+	}, session, int64(longestValue))
+	if err == nil {
+		err = end()
 	}
+	return last, err
+}
+
+// part adds the part that is in a row. One that is wrong is left out.
+func (d *openDatabase) part(m *openRow, row sqlite.Row) error {
+	if m.isLong || row.IsNull(3) {
+		return nil
+	}
+	id := row.Text(3)
+	m.changed = max(m.changed, row.Int(4))
+	if row.IsNull(5) {
+		return d.reader.wrong(d.path, id, tooLong("bytes in a part", longestValue))
+	}
+	var p openPart
+	if err := decodeObject([]byte(row.Text(5)), &p); err != nil {
+		return d.reader.wrong(d.path, id, err)
+	}
+	p.ID = id
+	if m.parts = append(m.parts, p); len(m.parts) > mostParts {
+		return tooLong("parts", mostParts)
+	}
+	return nil
+}
+
+// message adds the turns of a message that changed, and counts those of the others.
+func (d *openDatabase) message(r *openReader, row openRow) error {
 	var m openMessage
 	if err := decodeObject([]byte(row.data), &m); err != nil {
 		return r.wrong(d.path, row.id, err)
 	}
 	m.ID = row.id
+	return d.said(r, m, row.parts, row.changed)
+}
+
+// said adds the turns of a message, if it changed.
+func (d *openDatabase) said(r *openReader, m openMessage, parts []openPart, changed int64) error {
 	r.yield = func(t Turn) error {
 		if changed < d.since {
 			return nil
@@ -196,6 +258,28 @@ func (d *openDatabase) message(r *openReader, row openRow) error {
 		return d.add(t)
 	}
 	return r.message(m, parts)
+}
+
+// entries gives those of a session in session_message that began after an instant.
+func (d *openDatabase) entries(r *openReader, session string, after int64) error {
+	sql := `SELECT id, time_updated, CASE WHEN octet_length(data) <= ?2 THEN data END, type FROM session_message
+		WHERE session_id = ?1 AND time_created > ?3 AND type IN ('user', 'assistant', 'shell') ORDER BY ` + d.order
+	count := 0
+	return d.Rows(sql, func(row sqlite.Row) error {
+		id := row.Text(0)
+		if count++; count > mostMessages {
+			return tooLong("messages", mostMessages)
+		}
+		if row.IsNull(2) {
+			return d.reader.wrong(d.path, id, tooLong("bytes in a message", longestValue))
+		}
+		e := openEntry{ID: id, Type: row.Text(3)}
+		if err := decodeObject([]byte(row.Text(2)), &e.openContent); err != nil {
+			return d.reader.wrong(d.path, id, err)
+		}
+		m, parts := e.message()
+		return d.said(r, m, parts, row.Int(1))
+	}, session, int64(longestValue), after)
 }
 
 func (d *openDatabase) add(t Turn) error {

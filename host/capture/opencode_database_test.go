@@ -27,6 +27,11 @@ const openSchema = `PRAGMA journal_mode = wal;
 	CREATE INDEX message_session_time_created_id_idx ON message(session_id, time_created, id);
 	CREATE INDEX part_message_id_id_idx ON part(message_id, id);`
 
+// openEntries has what is read of the table of later versions.
+const openEntries = `CREATE TABLE session_message(id text PRIMARY KEY, session_id text NOT NULL REFERENCES session(id), type text NOT NULL,
+		seq integer NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+	CREATE UNIQUE INDEX session_message_session_seq_idx ON session_message(session_id, seq);`
+
 // openWriter writes opencode's database.
 type openWriter struct {
 	t    testing.TB
@@ -81,6 +86,10 @@ func (w *openWriter) message(id, session string, at int, data string) {
 
 func (w *openWriter) part(id, message, session string, at int, data string) {
 	w.exec("INSERT OR REPLACE INTO part VALUES(?, ?, ?, ?, ?, ?)", id, message, session, at, at, data)
+}
+
+func (w *openWriter) entry(id, session, kind string, seq, at int, data string) {
+	w.exec("INSERT OR REPLACE INTO session_message VALUES(?, ?, ?, ?, ?, ?, ?)", id, session, kind, seq, at, at, data)
 }
 
 // says writes a message of one text.
@@ -242,5 +251,94 @@ func TestADatabaseOfAnotherProgramIsRefused(t *testing.T) {
 		if got, _, wrong := openRead(t, w.path, Cursor{}); len(got) > 0 || len(wrong) != 1 {
 			t.Errorf("%s: got %q and %q wrong, want one wrong", name, got, wrong)
 		}
+	}
+}
+
+func TestMessagesOfLaterVersionsAreReadFromTheirOwnTable(t *testing.T) {
+	for name, without := range map[string]string{
+		"both schemas":      "",
+		"the later alone":   `DROP TABLE part; DROP TABLE message`,
+		"without sequences": `DROP INDEX session_message_session_seq_idx; ALTER TABLE session_message DROP COLUMN seq`,
+	} {
+		w := newOpenWriter(t, t.TempDir())
+		w.exec(openEntries)
+		w.session("ses_1", "")
+		w.session("ses_2", "ses_1")
+		w.entry("msg_a", "ses_1", "user", 1, 1000, `{"text":"What does it <private>not</private> do?","files":[{"uri":"file:///a","mime":"image/png","name":"a.png"}],"time":{"created":1000}}`)
+		w.entry("msg_b", "ses_1", "synthetic", 2, 2000, `{"text":"of the program","time":{"created":2000}}`)
+		w.entry("msg_c", "ses_1", "assistant", 3, 3000, `{"time":{"created":3000},"content":[{"type":"reasoning","text":"hm"},{"type":"text","id":"t0","text":"I look."},
+			{"type":"tool","id":"call_1","name":"read","state":{"status":"completed","input":{"filePath":"/a.go"},"content":[{"type":"text","text":"its output"}]}},
+			{"type":"text","id":"t0","text":"It does."},{"type":"tool","id":"call_2","name":"bash","state":{"status":"streaming","input":"{\"com"}}]}`)
+		w.entry("msg_d", "ses_1", "shell", 4, 4000, `{"command":"go test","status":"exited","exit":1,"output":{"text":"FAIL"},"time":{"created":4000}}`)
+		w.entry("msg_e", "ses_1", "assistant", 5, 5000, `no JSON`)
+		w.entry("msg_f", "ses_2", "user", 1, 5000, `{"text":"of a subagent"}`)
+		w.entry("msg_g", "ses_1", "user", 6, 6000, `{"text":"Good."}`)
+		if without != "" {
+			w.exec(without)
+		}
+		got, at, wrong := openRead(t, w.path, Cursor{})
+		want := []string{"0 What does it  do?", "1 I look.", "2 read: /a.go (ok)", "3 It does.", "4 bash", "5 shell: go test (failed)", "6 Good."}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+		if len(wrong) != 1 || !strings.Contains(wrong[0], "msg_e") {
+			t.Errorf("%s: got %q wrong, want msg_e", name, wrong)
+		}
+		if got, _, _ := openRead(t, w.path, at); !slices.Equal(got, want) { // all are near the newest
+			t.Errorf("%s: got %q the second time, want %q", name, got, want)
+		}
+	}
+}
+
+func TestASessionThatGoesOnInTheLaterTableIsGivenOnce(t *testing.T) {
+	w := newOpenWriter(t, t.TempDir())
+	w.exec(openEntries)
+	w.session("ses_1", "")
+	w.says("ses_1", "a", 100_000, "first")
+	w.says("ses_1", "b", 200_000, "second")
+	w.entry("msg_a", "ses_1", "user", 1, 100_000, `{"text":"first"}`) // as a later version copies them
+	w.entry("msg_b", "ses_1", "user", 2, 200_000, `{"text":"second"}`)
+	w.entry("msg_c", "ses_1", "user", 3, 300_000, `{"text":"third"}`)
+	got, at, wrong := openRead(t, w.path, Cursor{})
+	if want := []string{"0 first", "1 second", "2 third"}; !slices.Equal(got, want) || len(wrong) > 0 {
+		t.Errorf("got %q and %q wrong, want %q", got, wrong, want)
+	}
+	w.entry("msg_d", "ses_1", "user", 4, 400_000, `{"text":"fourth"}`)
+	if got, _, _ = openRead(t, w.path, at); !slices.Equal(got, []string{"2 third", "3 fourth"}) {
+		t.Errorf("later: got %q, want the third and the fourth", got)
+	}
+}
+
+// BenchmarkOpenDatabase reads 20,000 turns of each schema.
+func BenchmarkOpenDatabase(b *testing.B) {
+	const sessions, turns = 20, 1000
+	for _, later := range []bool{false, true} {
+		w := newOpenWriter(b, b.TempDir())
+		w.exec(openEntries + "PRAGMA synchronous = off; BEGIN")
+		for s := range sessions {
+			session := fmt.Sprintf("ses_%02d", s)
+			w.session(session, "")
+			for i := range turns {
+				id, at := fmt.Sprintf("%02d_%04d", s, i), 1000*i
+				text := fmt.Sprintf("What the program does at step %d, and why. ", i) + strings.Repeat("More. ", 20)
+				if later {
+					w.entry("msg_"+id, session, "user", i, at, `{"text":"`+text+`"}`)
+				} else {
+					w.says(session, id, at, text)
+				}
+			}
+		}
+		w.exec("COMMIT")
+		b.Run(fmt.Sprintf("later=%v", later), func(b *testing.B) {
+			for b.Loop() {
+				got := 0
+				r := Reader{Source: openCodeSource()}
+				err := r.Read(b.Context(), w.path, Cursor{}, func(turns []Turn, _ Cursor) error { got += len(turns); return nil })
+				if err != nil || got != sessions*turns {
+					b.Fatalf("got %d turns and %v, want %d", got, err, sessions*turns)
+				}
+			}
+			b.ReportMetric(float64(b.N*sessions*turns)/b.Elapsed().Seconds(), "turns/s")
+		})
 	}
 }
