@@ -26,7 +26,8 @@ type merge struct {
 const (
 	mostMerged      = 50 // memories by one
 	mostCluster     = 20
-	mostMeanings    = 4000 // words and texts that are compared by meaning
+	mostJudged      = 2000 // pairs that are judged by meaning, the most similar ones
+	mostMeanings    = 4000 // words and texts of these
 	clusterFrom     = .5   // similarity of memories of a cluster
 	partDuplicates  = "duplicates"
 	partContradicts = "contradictions"
@@ -67,8 +68,12 @@ func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*p
 
 // pairs are the pairs that are at least related.
 func (l *loaded) pairs(c *alcove.Call, meant bool) ([]compare.Pair, error) {
-	pairs := l.reader.Pairs(l.facts)
-	if meant && compare.Few(len(l.facts)) {
+	if !meant {
+		pairs := l.reader.Pairs(l.facts)
+		return pairs, l.confirm(c, pairs)
+	}
+	pairs := l.reader.Candidates(l.facts)
+	if compare.Few(len(l.facts)) {
 		means, err := embed(c, l.texts())
 		if err != nil {
 			return nil, err
@@ -76,7 +81,7 @@ func (l *loaded) pairs(c *alcove.Call, meant bool) ([]compare.Pair, error) {
 		l.reader.Learn(means)
 		pairs = append(pairs, l.reader.NearPairs(l.facts, pairs)...)
 	}
-	return pairs, l.reconsider(c, pairs, meant)
+	return pairs, l.judge(c, pairs)
 }
 
 func (l *loaded) texts() (list []string) {
@@ -88,40 +93,82 @@ func (l *loaded) texts() (list []string) {
 	return list
 }
 
-// reconsider judges pairs again by meaning: those that words have decided, which meaning has to confirm, and all others too if meant says so.
-func (l *loaded) reconsider(c *alcove.Call, pairs []compare.Pair, meant bool) error {
-	var again []*compare.Pair
-	list, seen := []string{}, map[string]bool{}
+// confirm judges those pairs by meaning that words have decided. A duplicate of which meaning is not sure is none.
+func (l *loaded) confirm(c *alcove.Call, pairs []compare.Pair) error {
+	var decided []*compare.Pair
 	for i := range pairs {
-		p := &pairs[i]
-		if !meant && p.Relation == compare.Related {
-			continue
-		}
-		if len(list) > mostMeanings {
-			break
-		}
-		again = append(again, p)
-		for _, f := range []*compare.Fact{l.facts[p.A], l.facts[p.B]} {
-			for _, w := range append(l.reader.Words(f), f.Text()) {
-				if !seen[w] && w != "" {
-					seen[w] = true
-					list = append(list, w)
-				}
-			}
+		if pairs[i].Relation != compare.Related {
+			decided = append(decided, &pairs[i])
 		}
 	}
-	means, err := embed(c, list)
+	decided, means, err := l.meanings(c, decided)
 	if err != nil || means == nil {
 		return err
 	}
 	l.reader.Learn(means)
-	for _, p := range again {
+	for _, p := range decided {
 		l.reader.Reconsider(l.facts, p)
-		if !meant && p.Relation.Duplicate() && !p.Sure {
+		if p.Relation.Duplicate() && !p.Sure {
 			p.Relation = compare.Related
 		}
 	}
 	return nil
+}
+
+// judge judges the most similar pairs by meaning, and the rest, or all where there is no embedder, by their words.
+func (l *loaded) judge(c *alcove.Call, pairs []compare.Pair) error {
+	order := make([]*compare.Pair, len(pairs))
+	for i := range pairs {
+		order[i] = &pairs[i]
+	}
+	slices.SortStableFunc(order, func(a, b *compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	meant, means, err := l.meanings(c, order)
+	if err != nil {
+		return err
+	}
+	if means == nil {
+		meant = nil
+	}
+	l.reader.Learn(nil)
+	for _, p := range order[len(meant):] {
+		l.reader.Reconsider(l.facts, p)
+	}
+	l.reader.Learn(means)
+	for _, p := range meant {
+		l.reader.Reconsider(l.facts, p)
+	}
+	return nil
+}
+
+// meanings are what the words and texts of pairs mean, and of how many pairs, from the first on; none without an embedder.
+func (l *loaded) meanings(c *alcove.Call, pairs []*compare.Pair) ([]*compare.Pair, compare.Vectors, error) {
+	pairs = pairs[:min(len(pairs), mostJudged)]
+	var list []string
+	seen := map[string]bool{}
+	listed := make([]bool, len(l.facts))
+	add := func(text string) {
+		if !seen[text] && text != "" {
+			seen[text] = true
+			list = append(list, text)
+		}
+	}
+	for n, p := range pairs {
+		if len(list) > mostMeanings {
+			pairs = pairs[:n]
+			break
+		}
+		for _, i := range []int{p.A, p.B} {
+			if !listed[i] {
+				listed[i] = true
+				for _, w := range l.reader.Words(l.facts[i]) {
+					add(w)
+				}
+				add(l.facts[i].Text())
+			}
+		}
+	}
+	means, err := embed(c, list)
+	return pairs, means, err
 }
 
 // merges chooses which memories stand for others. Each of the others is a duplicate of the one that is kept itself, not

@@ -62,6 +62,10 @@ type Fact struct {
 	words   int      // of the text, those that are not compared too
 	cues    cue      // what it says of how much, of when and of whether
 	text    string
+	heavy   int       // tokens that are not light
+	letters []uint32  // runs of three letters; nil: not looked at yet
+	whole   []float32 // what the text means as a whole, as of lesson
+	lesson  int
 }
 
 // Text is what the fact was read from.
@@ -75,14 +79,19 @@ const maxTokens = 400
 
 // Reader reads texts. What it read can be compared with each other.
 type Reader struct {
-	lexicon *lexicon
-	ids     map[string]uint32
-	stems   []string
-	first   []string // for each stem, the first word that had it
-	words   []string
-	joined  []float32        // what each word counted when pairs were found
-	vectors Vectors          // nil: what words mean is not known
-	memo    map[string]known // of words that were seen before: a word costs its stemming once
+	lexicon    *lexicon
+	ids        map[string]uint32
+	stems      []string
+	first      []string // for each stem, the first word that had it
+	words      []string
+	joined     []float32        // what each word counted when pairs were found
+	memo       map[string]known // of words that were seen before: a word costs its stemming once
+	vectors    Vectors          // nil: what words mean is not known
+	lesson     int              // how often vectors were given
+	means      [][]float32      // of each word, as far as they were looked up
+	kin        kinship
+	difference difference // of the pair that was compared last
+	buffers    [4][]token // which it is in
 }
 
 type known struct {
@@ -154,7 +163,7 @@ func (r *Reader) Read(text string) *Fact {
 		f.read(&p, w, k)
 	}
 	f.negated = p.negations%2 == 1
-	f.ids = r.content(f)
+	f.ids, f.heavy = r.content(f), heavies(f.tokens)
 	return f
 }
 

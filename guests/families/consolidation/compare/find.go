@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -21,13 +22,22 @@ const (
 	maxPartners = 60 // candidates of one fact that are compared
 )
 
-// Pairs compares all facts that share enough, and gives the pairs that are at least related.
+// Pairs finds all pairs of facts that share enough, and judges them by their words.
+func (r *Reader) Pairs(facts []*Fact) []Pair {
+	pairs := r.Candidates(facts)
+	for i := range pairs {
+		r.Reconsider(facts, &pairs[i])
+	}
+	return pairs
+}
+
+// Candidates finds all pairs of facts that share enough to be related, and does not judge them.
 //
 // It is exact down to a similarity of joinFrom, of looseFrom among few facts, except where a word is in more than maxPosting facts: facts are looked up
 // by their rarest words, of which two that are similar share one.
-func (r *Reader) Pairs(facts []*Fact) []Pair {
+func (r *Reader) Candidates(facts []*Fact) []Pair {
 	weights := r.weights(facts)
-	j := joiner{least: joinFrom, weights: weights, totals: make([]float32, len(facts)), postings: make([][]posting, len(weights)), shared: make([]float32, len(facts)), seen: make([]int32, len(facts))}
+	j := joiner{least: joinFrom, weights: weights, outlines: make([]outline, len(facts)), postings: make([][]posting, len(weights)), shared: make([]float32, len(facts)), seen: make([]int32, len(facts))}
 	if len(facts) <= fewFacts {
 		j.least = looseFrom
 	}
@@ -38,10 +48,11 @@ func (r *Reader) Pairs(facts []*Fact) []Pair {
 		}
 		partners := 0
 		for _, other := range j.candidates(i, f) {
-			if o, ok := j.overlap(f, facts[other], j.totals[i], j.totals[other]); ok {
-				if v := r.judge(facts[other], f, o, weights); v.Relation != Different {
-					pairs = append(pairs, Pair{int(other), i, v})
-				}
+			if !j.mayOverlap(&j.outlines[i], &j.outlines[other]) {
+				continue
+			}
+			if o, ok := j.overlap(f, facts[other], j.outlines[i].total, j.outlines[other].total); ok {
+				pairs = append(pairs, Pair{int(other), i, Verdict{Relation: Related, Similarity: o.similarity()}})
 				if partners++; partners == maxPartners {
 					break
 				}
@@ -56,12 +67,30 @@ func (r *Reader) Pairs(facts []*Fact) []Pair {
 type joiner struct {
 	least    float32 // similarity of those that are found
 	weights  []float32
-	totals   []float32   // of each fact: the weight of its words
+	outlines []outline   // by fact
 	postings [][]posting // by word
 	shared   []float32   // of each fact: the weight of the words that it shares with the one that is added
 	seen     []int32     // the last fact that this one was looked at for, from 1 on
 	found    []int32
 	heaviest []uint32
+}
+
+// outline is what is known of a fact at a glance: the weight of its words, a bit of each of them, and what the lightest ones weigh.
+type outline struct {
+	total  float32
+	bits   uint64
+	lights [9]float32
+}
+
+// mayOverlap says whether two facts may have enough in common: of each no more words are missing in the other than it can spare.
+func (j *joiner) mayOverlap(a, b *outline) bool {
+	least := j.least/(1+j.least)*(a.total+b.total) - 1e-3
+	missing := min(bits.OnesCount64(a.bits&^b.bits), len(a.lights)-1)
+	if a.total-a.lights[missing] < least {
+		return false
+	}
+	missing = min(bits.OnesCount64(b.bits&^a.bits), len(b.lights)-1)
+	return b.total-b.lights[missing] >= least
 }
 
 // posting is a fact with a word, and the weight of its words that are lighter.
@@ -73,7 +102,7 @@ type posting struct {
 // candidates are the facts so far that may be similar, and adds one. They are valid until the next call.
 func (j *joiner) candidates(i int, f *Fact) []int32 {
 	prefix, total := j.prefix(f)
-	j.totals[i], j.found = total, j.found[:0]
+	j.outlines[i], j.found = j.outline(f, total), j.found[:0]
 	rest := total
 	for _, id := range prefix {
 		w := j.weights[id]
@@ -84,7 +113,7 @@ func (j *joiner) candidates(i int, f *Fact) []int32 {
 				j.found = append(j.found, p.fact)
 			}
 			j.shared[p.fact] += w
-			if both := j.shared[p.fact] + min(rest, p.rest); both*(1+j.least) < j.least*(total+j.totals[p.fact])-1e-3 {
+			if both := j.shared[p.fact] + min(rest, p.rest); both*(1+j.least) < j.least*(total+j.outlines[p.fact].total)-1e-3 {
 				j.shared[p.fact] = -1e9 // what is left is too little, whatever it is
 			}
 		}
@@ -126,7 +155,7 @@ func (j *joiner) overlap(a, b *Fact, totalA, totalB float32) (o overlap, ok bool
 	return o, o.similarity() >= float64(j.least)
 }
 
-// Reconsider judges a pair again by what the reader has learnt of its words.
+// Reconsider judges a pair by its words and by what the reader has learnt of them.
 func (r *Reader) Reconsider(facts []*Fact, p *Pair) {
 	a, b := facts[p.A], facts[p.B]
 	p.Verdict = r.judge(a, b, overlapOf(a, b, r.joined), r.joined)
@@ -150,7 +179,7 @@ func (r *Reader) NearPairs(facts []*Fact, others []Pair) (pairs []Pair) {
 	for i, f := range facts {
 		var near []Pair
 		for j := range i {
-			if n := r.vectors.cosine(f.text, facts[j].text); n >= wholeFrom && !known[[2]int{j, i}] {
+			if n := r.texts(f, facts[j]); n >= wholeFrom && !known[[2]int{j, i}] {
 				near = append(near, Pair{j, i, Verdict{Relation: Related, Similarity: n}})
 			}
 		}
@@ -203,6 +232,22 @@ func (j *joiner) prefix(f *Fact) (ids []uint32, total float32) {
 		rest -= j.weights[id]
 	}
 	return j.heaviest, total
+}
+
+// outline makes the outline of the fact whose prefix was made last.
+func (j *joiner) outline(f *Fact, total float32) outline {
+	o := outline{total: total}
+	for _, id := range f.ids {
+		o.bits |= 1 << (id * 0x9e3779b1 >> 26)
+	}
+	n := len(j.heaviest)
+	for i := 1; i < len(o.lights); i++ {
+		o.lights[i] = o.lights[i-1]
+		if i <= n {
+			o.lights[i] += j.weights[j.heaviest[n-i]]
+		}
+	}
+	return o
 }
 
 // overlap is how much two facts have in common: the weight of the words that both have, and of all.
@@ -328,7 +373,7 @@ func (c *Comparer) CompareBy(means Vectors, a, b string) Verdict {
 // alone reads two texts by themselves, with equal weights for all words.
 func (c *Comparer) alone(means Vectors, a, b string) (r *Reader, first, second *Fact, weights []float32) {
 	r = c.NewReader()
-	r.vectors = means
+	r.Learn(means)
 	first, second = r.Read(a), r.Read(b)
 	weights = make([]float32, len(r.stems))
 	for i := range weights {

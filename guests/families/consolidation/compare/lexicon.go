@@ -44,15 +44,15 @@ type lexicon struct {
 	words        map[string]meaning
 	axes         uint16
 	same         map[string]string // stems of words that mean the same as another
-	alike, apart Trees             // which tell what says the same, and what contradicts each other
+	alike, apart *forest           // which tell what says the same, and what contradicts each other
 	directs      map[string]bool   // prepositions that say who does what to whom
 }
 
 func newLexicon() *lexicon {
 	l := &lexicon{measures: newMeasures(), words: map[string]meaning{}, same: map[string]string{}, directs: map[string]bool{}}
-	var rest string
-	l.alike, rest = readTrees(treeData)
-	l.apart, _ = readTrees(rest)
+	alike, rest := readTrees(treeData)
+	apart, _ := readTrees(rest)
+	l.alike, l.apart = forestOf(alike), forestOf(apart)
 	l.each(stopWords, func(m *meaning) { m.stop = true })
 	l.each(lightWords, func(m *meaning) { m.light = true })
 	l.each(negations, func(m *meaning) { m.negates, m.stop = true, true })
@@ -127,10 +127,15 @@ func (l *lexicon) stem(w string) string {
 
 // prefixed says whether one of two stems is the other with a prefix that makes it the opposite.
 func prefixed(a, b string) bool {
-	for _, prefix := range []string{"un", "in", "im", "dis", "non"} {
-		if len(a) > 3 && b == prefix+a || len(b) > 3 && a == prefix+b {
-			return true
-		}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 4 || !strings.HasSuffix(b, a) {
+		return false
+	}
+	switch b[:len(b)-len(a)] {
+	case "un", "in", "im", "dis", "non":
+		return true
 	}
 	return false
 }

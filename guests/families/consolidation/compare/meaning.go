@@ -6,8 +6,7 @@ import "slices"
 type Vectors map[string][]float32
 
 // cosine is how near two texts are by meaning; 0 where one has no vector.
-func (v Vectors) cosine(a, b string) float64 {
-	x, y := v[a], v[b]
+func cosine(x, y []float32) float32 {
 	if len(x) != len(y) {
 		return 0
 	}
@@ -15,7 +14,33 @@ func (v Vectors) cosine(a, b string) float64 {
 	for i := range x {
 		dot += x[i] * y[i]
 	}
-	return float64(dot)
+	return dot
+}
+
+// unknown is the vector of what has none.
+var unknown = []float32{}
+
+// mean is the vector of a word, of no length where it has none.
+func (r *Reader) mean(word uint32) []float32 {
+	for int(word) >= len(r.means) {
+		r.means = append(r.means, make([][]float32, len(r.words)-len(r.means))...)
+	}
+	if r.means[word] == nil {
+		if r.means[word] = r.vectors[r.words[word]]; r.means[word] == nil {
+			r.means[word] = unknown
+		}
+	}
+	return r.means[word]
+}
+
+// texts is how near two texts are by meaning as a whole.
+func (r *Reader) texts(a, b *Fact) float64 { return float64(cosine(r.whole(a), r.whole(b))) }
+
+func (r *Reader) whole(f *Fact) []float32 {
+	if f.lesson != r.lesson {
+		f.whole, f.lesson = r.vectors[f.text], r.lesson
+	}
+	return f.whole
 }
 
 // Near is what meanings have to be for words, and texts, to be taken for the same.
@@ -31,7 +56,12 @@ const (
 )
 
 // Learn gives the reader vectors of words and texts.
-func (r *Reader) Learn(v Vectors) { r.vectors = v }
+func (r *Reader) Learn(v Vectors) {
+	r.vectors, r.means = v, r.means[:0]
+	clear(r.means[:cap(r.means)])
+	r.lesson++
+	r.kin = kinship{}
+}
 
 // Words are the words of a fact whose meaning is compared.
 func (r *Reader) Words(f *Fact) (list []string) {
@@ -48,7 +78,7 @@ func (r *Reader) near(x, y token) float64 {
 	if x.kind != plain || y.kind != plain || x.axis > 0 || y.axis > 0 || r.vectors == nil {
 		return 0
 	}
-	return r.vectors.cosine(r.words[x.word], r.words[y.word])
+	return r.nearWords(x.word, y.word)
 }
 
 // substituted says whether two tokens stand between the same words of both facts: whoever wrote both texts meant two things.
@@ -129,7 +159,7 @@ func (r *Reader) rephrased(a, b *Fact) bool {
 	case n > 0:
 		return in >= anchoredFrom
 	}
-	return in >= unanchored && r.vectors.cosine(a.text, b.text) >= textFrom
+	return in >= unanchored && r.texts(a, b) >= textFrom
 }
 
 // common is how much of two facts is in both of them, but for some words; 0 where they are of two things.
@@ -141,7 +171,12 @@ func (r *Reader) common(a, b *Fact, butA, butB []token) float64 {
 }
 
 func among(list []token, t token) bool {
-	return slices.ContainsFunc(list, func(u token) bool { return u.at == t.at })
+	for i := range list {
+		if list[i].at == t.at {
+			return true
+		}
+	}
+	return false
 }
 
 // misses says whether a fact has a number, a name or an opposite that another has not, or a word in the place of another one.
@@ -150,7 +185,7 @@ func (r *Reader) misses(f, other *Fact, but, butOther []token, instead func(a, b
 		if t.light || has(other, t.id) || among(but, t) {
 			continue
 		}
-		if t.kind == number || t.axis > 0 || t.kind == name && !t.acronym || t.initial && r.vectors != nil && len(r.vectors[r.words[t.word]]) == 0 {
+		if t.kind == number || t.axis > 0 || t.kind == name && !t.acronym || t.initial && r.vectors != nil && len(r.mean(t.word)) == 0 {
 			return true
 		}
 		for _, u := range other.tokens {
@@ -163,7 +198,12 @@ func (r *Reader) misses(f, other *Fact, but, butOther []token, instead func(a, b
 }
 
 func has(f *Fact, id uint32) bool {
-	return slices.ContainsFunc(f.tokens, func(t token) bool { return t.id == id })
+	for i := range f.tokens {
+		if f.tokens[i].id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // sharedAnchors are the numbers and names that two facts have both.

@@ -103,13 +103,12 @@ const (
 type Signs [signs]float32
 
 // signsOf reads the signs of a pair. ruled is what rules say of it.
-func (r *Reader) signsOf(a, b *Fact, ruled Relation) (s Signs) {
+func (r *Reader) signsOf(a, b *Fact, d *difference, ruled Relation) (s Signs) {
 	s.ruled(ruled)
-	plain := r.plainDifference(a, b)
-	r.overlaps(&s, a, b, plain)
-	r.meant(&s, a, b, plain)
-	r.values(&s, a, b, plain)
-	r.polarity(&s, a, b, plain)
+	r.overlaps(&s, a, b, d)
+	r.meant(&s, a, b, d)
+	r.values(&s, a, b, d)
+	r.polarity(&s, a, b, d)
 	r.places(&s, a, b)
 	s.forms(a, b)
 	return s
@@ -130,32 +129,22 @@ func (s *Signs) ruled(v Relation) {
 	}
 }
 
-// plainDifference is what only one of two facts has, slips of a key and words that are written apart left out, but not words that mean the same.
-func (r *Reader) plainDifference(a, b *Fact) difference {
-	with := *r
-	with.vectors = nil
-	return with.differences(a, b, &overlap{}, make([]float32, len(r.stems)))
-}
-
 func (s *Signs) sides(least int, x, y float64) {
 	s[least], s[least+1] = float32(min(x, y)), float32(max(x, y))
 }
 
 // overlaps is how many words both have.
-func (r *Reader) overlaps(s *Signs, a, b *Fact, d difference) {
-	restA, restB := heavy(d.a), heavy(d.b)
-	allA, allB := heavy(a.tokens), heavy(b.tokens)
-	both := float64(len(allA)-len(restA)+len(allB)-len(restB)) / 2
-	all := both + float64(len(restA)+len(restB))
+func (r *Reader) overlaps(s *Signs, a, b *Fact, d *difference) {
+	restA, restB := heavies(d.wordsA), heavies(d.wordsB)
+	both := float64(a.heavy-restA+b.heavy-restB) / 2
+	all := both + float64(restA+restB)
 	if all > 0 {
 		s[signJaccard] = float32(both / all)
 	}
-	s.sides(signInLeast, 1-part(len(restA), len(allA)), 1-part(len(restB), len(allB)))
-	s.sides(signRestLeast, float64(len(restA)), float64(len(restB)))
+	s.sides(signInLeast, 1-part(restA, a.heavy), 1-part(restB, b.heavy))
+	s.sides(signRestLeast, float64(restA), float64(restB))
 	s.sides(signNearLeast, r.share(a, b, nil), r.share(b, a, nil))
-	with := difference{a: slices.Clone(d.a), b: slices.Clone(d.b)}
-	r.align(a, b, &with, &overlap{}, make([]float32, len(r.stems)))
-	s.sides(signAlignedLeast, float64(len(heavy(with.a))), float64(len(heavy(with.b))))
+	s.sides(signAlignedLeast, float64(heavies(d.a)), float64(heavies(d.b)))
 }
 
 func part(n, of int) float64 {
@@ -166,39 +155,42 @@ func part(n, of int) float64 {
 }
 
 // meant is how near by meaning what only one of two facts has is to the other.
-func (r *Reader) meant(s *Signs, a, b *Fact, d difference) {
-	var near []float64
-	strange := func(rest []token, other *Fact) (n float64) {
-		for _, x := range heavy(rest) {
-			if x.kind == number {
-				continue
-			}
-			best := 0.0
-			for _, y := range other.tokens {
-				best = max(best, r.vectors.cosine(r.words[x.word], r.words[y.word]))
-			}
-			if near = append(near, best); best < leastNear {
-				n++
-			}
-		}
-		return n
-	}
-	s.sides(signStrangeLeast, strange(d.a, b), strange(d.b, a))
+func (r *Reader) meant(s *Signs, a, b *Fact, d *difference) {
+	near := nearness{least: 2}
+	s.sides(signStrangeLeast, r.strange(d.wordsA, b, &near), r.strange(d.wordsB, a, &near))
 	s[signNearest], s[signNearMean] = 1, 1
-	if len(near) > 0 {
-		sum := 0.0
-		for _, n := range near {
-			sum += n
-		}
-		s[signNearest], s[signNearMean] = float32(slices.Min(near)), float32(sum/float64(len(near)))
+	if near.n > 0 {
+		s[signNearest], s[signNearMean] = float32(near.least), float32(near.sum/near.n)
 	}
-	s[signTexts] = float32(r.vectors.cosine(a.text, b.text))
+	s[signTexts] = float32(r.texts(a, b))
 	s[signRests] = r.restsNear(d)
 }
 
+// nearness is how near some words are to another fact.
+type nearness struct{ least, sum, n float64 }
+
+// strange is how many words of a list have none in a fact that means nearly the same.
+func (r *Reader) strange(rest []token, other *Fact, near *nearness) (n float64) {
+	for i := range rest {
+		x := &rest[i]
+		if x.light || x.kind == number {
+			continue
+		}
+		best := 0.0
+		for j := range other.tokens {
+			best = max(best, r.nearWords(x.word, other.tokens[j].word))
+		}
+		near.least, near.sum, near.n = min(near.least, best), near.sum+best, near.n+1
+		if best < leastNear {
+			n++
+		}
+	}
+	return n
+}
+
 // restsNear is how near what only one of two facts has is to what only the other has, as a whole.
-func (r *Reader) restsNear(d difference) float32 {
-	x, y := r.sum(d.a), r.sum(d.b)
+func (r *Reader) restsNear(d *difference) float32 {
+	x, y := r.sum(d.wordsA), r.sum(d.wordsB)
 	if x == nil && y == nil {
 		return 1
 	}
@@ -214,7 +206,7 @@ func (r *Reader) restsNear(d difference) float32 {
 
 func (r *Reader) sum(list []token) (sum []float32) {
 	for _, t := range list {
-		v := r.vectors[r.words[t.word]]
+		v := r.mean(t.word)
 		if t.kind == number || len(v) == 0 {
 			continue
 		}
@@ -229,17 +221,18 @@ func (r *Reader) sum(list []token) (sum []float32) {
 }
 
 // isNamed says whether a token is a name: also one that begins a sentence, and is no word that is known or owns something.
-func (r *Reader) isNamed(t token) bool {
-	return t.kind == name || t.initial && t.kind == plain && (t.role.owner || r.vectors != nil && len(r.vectors[r.words[t.word]]) == 0)
+func (r *Reader) isNamed(t *token) bool {
+	return t.kind == name || t.initial && t.kind == plain && (t.role.owner || r.vectors != nil && len(r.mean(t.word)) == 0)
 }
 
 // values are the numbers and names that both have, or only one.
-func (r *Reader) values(s *Signs, a, b *Fact, d difference) {
-	isNumber := func(t token) bool { return t.kind == number }
-	s[signNumbersBoth] = float32(countOf(a.tokens, isNumber) - countOf(d.a, isNumber))
-	s.sides(signNumbersLeast, float64(countOf(d.a, isNumber)), float64(countOf(d.b, isNumber)))
-	for _, x := range d.a {
-		for _, y := range d.b {
+func (r *Reader) values(s *Signs, a, b *Fact, d *difference) {
+	isNumber := func(t *token) bool { return t.kind == number }
+	s[signNumbersBoth] = float32(countOf(a.tokens, isNumber) - countOf(d.wordsA, isNumber))
+	s.sides(signNumbersLeast, float64(countOf(d.wordsA, isNumber)), float64(countOf(d.wordsB, isNumber)))
+	for i := range d.wordsA {
+		for j := range d.wordsB {
+			x, y := &d.wordsA[i], &d.wordsB[j]
 			if x.kind != number || y.kind != number {
 				continue
 			}
@@ -250,9 +243,9 @@ func (r *Reader) values(s *Signs, a, b *Fact, d difference) {
 			}
 		}
 	}
-	s.sides(signNumbersAlone, r.alone(d.a, d.b), r.alone(d.b, d.a))
-	s[signNamesBoth] = float32(countOf(a.tokens, r.isNamed) - countOf(d.a, r.isNamed))
-	s.sides(signNamesLeast, float64(countOf(d.a, r.isNamed)), float64(countOf(d.b, r.isNamed)))
+	s.sides(signNumbersAlone, r.alone(d.wordsA, d.wordsB), r.alone(d.wordsB, d.wordsA))
+	s[signNamesBoth] = float32(countOf(a.tokens, r.isNamed) - countOf(d.wordsA, r.isNamed))
+	s.sides(signNamesLeast, float64(countOf(d.wordsA, r.isNamed)), float64(countOf(d.wordsB, r.isNamed)))
 }
 
 // alone is how many numbers of a list are of no amount that another has, as the second milestone is milestone 2.
@@ -285,9 +278,9 @@ func (l *lexicon) amount(w string) (float64, bool) {
 	return v, err == nil
 }
 
-func countOf(list []token, is func(token) bool) (n int) {
-	for _, t := range list {
-		if is(t) {
+func countOf(list []token, is func(*token) bool) (n int) {
+	for i := range list {
+		if is(&list[i]) {
 			n++
 		}
 	}
@@ -295,7 +288,7 @@ func countOf(list []token, is func(token) bool) (n int) {
 }
 
 // polarity is what turns a fact into its opposite, or limits where and when it holds.
-func (r *Reader) polarity(s *Signs, a, b *Fact, d difference) {
+func (r *Reader) polarity(s *Signs, a, b *Fact, d *difference) {
 	set := func(sign int, is bool) {
 		if is {
 			s[sign] = 1
@@ -303,20 +296,24 @@ func (r *Reader) polarity(s *Signs, a, b *Fact, d difference) {
 	}
 	set(signNegated, a.negated != b.negated)
 	set(signCorrects, corrects(a, b) || corrects(b, a))
-	for _, x := range a.tokens {
-		for _, y := range b.tokens {
-			if x.axis > 0 && x.axis == y.axis {
+	for i := range a.tokens {
+		x := &a.tokens[i]
+		if x.axis == 0 {
+			continue
+		}
+		for j := range b.tokens {
+			if y := &b.tokens[j]; x.axis == y.axis {
 				set(signAxesSame, x.side == y.side)
 				set(signAxesOpposed, x.side != y.side)
 			}
 		}
 	}
-	for _, x := range d.a {
-		for _, y := range d.b {
+	for _, x := range d.wordsA {
+		for _, y := range d.wordsB {
 			set(signPrefixed, prefixed(r.stems[x.id], r.stems[y.id]))
 			if substituted(a, b, x, y) {
 				s[signReplaced] = 1
-				s[signReplacedNear] = max(s[signReplacedNear], float32(r.vectors.cosine(r.words[x.word], r.words[y.word])))
+				s[signReplacedNear] = max(s[signReplacedNear], float32(r.nearWords(x.word, y.word)))
 			}
 		}
 	}
@@ -329,7 +326,7 @@ func (r *Reader) polarity(s *Signs, a, b *Fact, d difference) {
 	set(signPast, a.past != b.past)
 	set(signMany, a.many || b.many)
 	set(signHeld, a.held || b.held)
-	set(signSole, r.sole(a, b, d))
+	set(signSole, sole(a, b))
 	set(signChanged, a.changed || b.changed)
 	for i := range cues {
 		set(signCues+i, a.cues>>i&1 != b.cues>>i&1)
@@ -338,8 +335,10 @@ func (r *Reader) polarity(s *Signs, a, b *Fact, d difference) {
 
 // otherRoles says whether two words that two facts share have changed places: from A to B, and from B to A.
 func otherRoles(a, b *Fact) bool {
-	for i, x := range a.tokens {
-		for _, y := range a.tokens[:i] {
+	for i := range a.tokens {
+		x := &a.tokens[i]
+		for j := range a.tokens[:i] {
+			y := &a.tokens[j]
 			if x.role == y.role || x.light || y.light || x.id == y.id {
 				continue
 			}
@@ -352,7 +351,12 @@ func otherRoles(a, b *Fact) bool {
 }
 
 func (f *Fact) plays(id uint32, r role) bool {
-	return slices.ContainsFunc(f.tokens, func(t token) bool { return t.id == id && t.role == r })
+	for i := range f.tokens {
+		if t := &f.tokens[i]; t.id == id && t.role == r {
+			return true
+		}
+	}
+	return false
 }
 
 // role is what a word is in its sentence, by what stands beside it: a preposition in front of it, or that it owns something.
@@ -363,31 +367,42 @@ type role struct {
 
 // places is how much of what stands before the verb of a fact, and behind it, is in the other.
 func (r *Reader) places(s *Signs, a, b *Fact) {
-	in := func(f, other *Fact, after bool) float64 {
-		found, all := 0, 0
-		for _, t := range f.tokens {
-			if t.light || t.verb || t.after != after {
-				continue
-			}
-			if all++; has(other, t.id) {
-				found++
-			}
-		}
-		if all == 0 {
-			return 1
-		}
-		return part(found, all)
-	}
-	s.sides(signFrontLeast, in(a, b, false), in(b, a, false))
-	s.sides(signBackLeast, in(a, b, true), in(b, a, true))
-	fresh := func(f, other *Fact, after bool) float64 {
-		return float64(countOf(f.tokens, func(t token) bool { return !t.light && !t.verb && t.after == after && !has(other, t.id) }))
-	}
-	s.sides(signNewFront, fresh(a, b, false), fresh(b, a, false))
-	s.sides(signNewBack, fresh(a, b, true), fresh(b, a, true))
+	x, y := placesOf(a, b), placesOf(b, a)
+	s.sides(signFrontLeast, x[0].in(), y[0].in())
+	s.sides(signBackLeast, x[1].in(), y[1].in())
+	s.sides(signNewFront, float64(x[0].all-x[0].found), float64(y[0].all-y[0].found))
+	s.sides(signNewBack, float64(x[1].all-x[1].found), float64(y[1].all-y[1].found))
 	if len(a.tokens) > 0 && len(b.tokens) > 0 && a.tokens[0].id == b.tokens[0].id {
 		s[signFirst] = 1
 	}
+}
+
+// place is how many words a fact has somewhere, and how many of them are in another.
+type place struct{ found, all int }
+
+func (p place) in() float64 {
+	if p.all == 0 {
+		return 1
+	}
+	return part(p.found, p.all)
+}
+
+// placesOf are what stands before the verb of a fact, and what stands behind it.
+func placesOf(f, other *Fact) (places [2]place) {
+	for i := range f.tokens {
+		t := &f.tokens[i]
+		if t.light || t.verb {
+			continue
+		}
+		p := &places[0]
+		if t.after {
+			p = &places[1]
+		}
+		if p.all++; has(other, t.id) {
+			p.found++
+		}
+	}
+	return places
 }
 
 // forms is how alike two texts are as they are written.
@@ -401,12 +416,11 @@ func (s *Signs) forms(a, b *Fact) {
 		}
 	}
 	s[signOrder] = float32(part(next, max(len(a.tokens), len(b.tokens), 2)-1))
-	s[signLetters] = float32(alikeLetters(a.text, b.text))
+	s[signLetters] = float32(alikeLetters(a.trigrams(), b.trigrams()))
 }
 
 // alikeLetters is the share of runs of three letters and digits that two texts have both.
-func alikeLetters(a, b string) float64 {
-	x, y := trigrams(a), trigrams(b)
+func alikeLetters(x, y []uint32) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		switch {
@@ -421,8 +435,23 @@ func alikeLetters(a, b string) float64 {
 	return part(both, len(x)+len(y)-both)
 }
 
+// trigrams are those of a text, sorted. Of a long one they are made anew each time, so that they take little memory.
+func (f *Fact) trigrams() []uint32 {
+	if f.letters != nil {
+		return f.letters
+	}
+	list := trigrams(f.text)
+	if len(list) <= mostLetters {
+		f.letters = list
+	}
+	return list
+}
+
+// mostLetters is of how many trigrams a fact keeps them.
+const mostLetters = 300
+
 func trigrams(text string) []uint32 {
-	var list []uint32
+	list := make([]uint32, 0, len(text))
 	run := uint32(0)
 	for i := range len(text) {
 		c := text[i]
@@ -444,5 +473,5 @@ func (c *Comparer) SignsOf(means Vectors, a, b string) Signs {
 	r, first, second, weights := c.alone(means, a, b)
 	o := overlapOf(first, second, weights)
 	d := r.differences(first, second, &o, weights)
-	return r.signsOf(first, second, r.relation(first, second, d, heavy(d.a), heavy(d.b), o.similarity()))
+	return r.signsOf(first, second, d, r.relation(first, second, d, heavy(d.a), heavy(d.b), o.similarity()))
 }

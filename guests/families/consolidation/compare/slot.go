@@ -22,7 +22,7 @@ func oneSided(a, b []token) bool {
 }
 
 // denies says whether one of two facts says that something is so, and the other that it is not.
-func (r *Reader) denies(a, b *Fact, d difference, heavyA, heavyB []token) bool {
+func (r *Reader) denies(a, b *Fact, d *difference, heavyA, heavyB []token) bool {
 	if len(heavyA)+len(heavyB) == 0 {
 		return min(len(a.ids), len(b.ids)) >= 2
 	}
@@ -30,7 +30,7 @@ func (r *Reader) denies(a, b *Fact, d difference, heavyA, heavyB []token) bool {
 }
 
 // otherSlot says whether two facts give something that there is one of two values, however they word the rest.
-func (r *Reader) otherSlot(a, b *Fact, d difference, onlyA, onlyB []token) bool {
+func (r *Reader) otherSlot(a, b *Fact, d *difference, onlyA, onlyB []token) bool {
 	if (a.moment || b.moment) && !a.changed && !b.changed || a.many || b.many || d.both < 1 || otherScope(a, b) {
 		return false
 	}
@@ -61,7 +61,7 @@ func (r *Reader) otherSlot(a, b *Fact, d difference, onlyA, onlyB []token) bool 
 	if !x[0].after && !y[0].after && !(a.held && b.held && x[0].at == 0 && y[0].at == 0) {
 		return false
 	}
-	return together(x) && together(y) && r.sole(a, b, d)
+	return together(x) && together(y) && sole(a, b)
 }
 
 // holders says whether two facts begin with another owner or leader of the same, and say no more.
@@ -107,9 +107,9 @@ func together(list []token) bool {
 }
 
 // sole says whether both facts speak of something that there is one of: an owner, a port, where somebody lives.
-func (r *Reader) sole(a, b *Fact, d difference) bool {
-	for _, t := range a.tokens {
-		if t.sole && slices.ContainsFunc(b.tokens, func(u token) bool { return u.id == t.id }) {
+func sole(a, b *Fact) bool {
+	for i := range a.tokens {
+		if t := &a.tokens[i]; t.sole && has(b, t.id) {
 			return true
 		}
 	}

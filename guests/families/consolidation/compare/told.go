@@ -21,20 +21,20 @@ const (
 const mostReasons = 3
 
 // tell makes a verdict by all signs of a pair, what rules say of it among them.
-func (r *Reader) tell(a, b *Fact, v Verdict) Verdict {
-	s := r.signsOf(a, b, v.Relation)
-	var same, other [signs]int
-	alike, apart := r.lexicon.alike.Score(&s, &same), r.lexicon.apart.Score(&s, &other)
+func (r *Reader) tell(a, b *Fact, d *difference, v Verdict) Verdict {
+	s := r.signsOf(a, b, d, v.Relation)
+	least := min(sameLeast, contradictLeast)
+	alike, apart := r.lexicon.alike.score(&s, least), r.lexicon.apart.score(&s, least)
 	ruled := v.Relation
 	switch {
 	case alike >= sameLeast && alike >= apart && s[signSwapped]+s[signRoles] == 0: // who did what to whom is another fact the other way round
-		v.Relation, v.Why = Same, reasons(&s, &same)
+		v.Relation, v.Why = Same, r.lexicon.alike.trees.reasons(&s)
 		if ruled.Duplicate() {
 			v.Relation = ruled
 		}
 		v.Sure = alike >= surelyLeast
 	case apart >= contradictLeast && s[signOtherScope] == 0:
-		v.Relation, v.Why = contradiction(&s), reasons(&s, &other)
+		v.Relation, v.Why = contradiction(&s), r.lexicon.apart.trees.reasons(&s)
 		if ruled.Contradiction() {
 			v.Relation = ruled
 		}
@@ -56,7 +56,9 @@ func contradiction(s *Signs) Relation {
 }
 
 // reasons are the signs that spoke for a verdict most.
-func reasons(s *Signs, by *[signs]int) (why []string) {
+func (trees Trees) reasons(s *Signs) (why []string) {
+	var by [signs]int
+	trees.Score(s, &by)
 	order := make([]int, signs)
 	for i := range order {
 		order[i] = i

@@ -78,6 +78,66 @@ func (trees Trees) Score(s *Signs, by *[signs]int) (score int) {
 	return score
 }
 
+// forest is trees in the form in which they are asked fastest.
+type forest struct {
+	trees Trees
+	nodes []branch
+	roots []uint16
+	most  []int // of each tree: what it and those behind it add at most
+}
+
+// branch is a node of a forest: the number of the node below, and of the one behind that; 0: a leaf.
+type branch struct {
+	limit float32
+	less  uint16
+	value int16
+	sign  uint8
+}
+
+func forestOf(trees Trees) *forest {
+	f := &forest{trees: trees, most: make([]int, len(trees)+1)}
+	for _, t := range trees {
+		root := uint16(len(f.nodes))
+		f.roots = append(f.roots, root)
+		for _, n := range t {
+			b := branch{n.Limit, 0, n.Value, n.Sign}
+			if n.Less > 0 {
+				b.less = root + uint16(n.Less)
+			}
+			f.nodes = append(f.nodes, b)
+		}
+	}
+	for i := len(trees) - 1; i >= 0; i-- {
+		best := math.MinInt16
+		for _, n := range trees[i] {
+			if n.Less == 0 {
+				best = max(best, int(n.Value))
+			}
+		}
+		f.most[i] = f.most[i+1] + best
+	}
+	return f
+}
+
+// score is what the trees say of signs, in thousandths, if that is least or more; else something less.
+func (f *forest) score(s *Signs, least int) (score int) {
+	for i, root := range f.roots {
+		if score+f.most[i] < least {
+			return score + f.most[i]
+		}
+		n := &f.nodes[root]
+		for n.less > 0 {
+			next := n.less
+			if s[n.sign] >= n.limit {
+				next++
+			}
+			n = &f.nodes[next]
+		}
+		score += int(n.value)
+	}
+	return score
+}
+
 // ReadTrees reads trees that WriteTrees wrote.
 func ReadTrees(data string) Trees {
 	trees, _ := readTrees(data)

@@ -3,8 +3,6 @@ package compare
 import (
 	"slices"
 	"strings"
-
-	"github.com/alcove-memory/alcove/guests/lib/words"
 )
 
 // Relation is how two facts stand to each other.
@@ -58,7 +56,7 @@ func (r *Reader) judge(a, b *Fact, o overlap, weights []float32) Verdict {
 	heavyA, heavyB := heavy(d.a), heavy(d.b)
 	v.Relation = r.relation(a, b, d, heavyA, heavyB, v.Similarity)
 	if r.vectors != nil {
-		v = r.tell(a, b, v)
+		v = r.tell(a, b, d, v)
 	}
 	if v.Relation.Contradiction() {
 		v.A, v.B = r.wordsOf(heavyA), r.wordsOf(heavyB)
@@ -66,7 +64,7 @@ func (r *Reader) judge(a, b *Fact, o overlap, weights []float32) Verdict {
 	return v
 }
 
-func (r *Reader) relation(a, b *Fact, d difference, heavyA, heavyB []token, similarity float64) Relation {
+func (r *Reader) relation(a, b *Fact, d *difference, heavyA, heavyB []token, similarity float64) Relation {
 	plainTwo := len(heavyA)+len(heavyB) == 0
 	if corrects(a, b) || corrects(b, a) {
 		return OtherValue
@@ -110,15 +108,18 @@ func saysMore(short, long *Fact, more []token, similarity float64) bool {
 
 // difference is what only one of two facts has, and how many words of both mean the same.
 type difference struct {
-	a, b    []token
-	both    int
-	aligned bool // some words are not the same, but only mean it
+	a, b           []token
+	wordsA, wordsB []token // the same with words that mean the same
+	both           int
+	aligned        bool // some words are not the same, but only mean it
 }
 
 // differences are the tokens that only one of two facts has. A word with a slip of a key is the word that it should be, also in their
-// overlap, as are words that are written apart in one of them.
-func (r *Reader) differences(a, b *Fact, o *overlap, weights []float32) difference {
-	d := difference{a: without(a.tokens, b.tokens), b: without(b.tokens, a.tokens)}
+// overlap, as are words that are written apart in one of them. They are valid until the next call.
+func (r *Reader) differences(a, b *Fact, o *overlap, weights []float32) *difference {
+	d := &r.difference
+	*d = difference{a: without(r.buffers[0][:0], a.tokens, b.tokens), b: without(r.buffers[1][:0], b.tokens, a.tokens)}
+	r.buffers[0], r.buffers[1] = d.a, d.b
 	r.join(&d.a, &d.b, o, weights)
 	r.join(&d.b, &d.a, o, weights)
 	for i := 0; i < len(d.a); i++ {
@@ -131,8 +132,10 @@ func (r *Reader) differences(a, b *Fact, o *overlap, weights []float32) differen
 			}
 		}
 	}
-	r.align(a, b, &d, o, weights)
-	d.both = min(len(heavy(a.tokens))-len(heavy(d.a)), len(heavy(b.tokens))-len(heavy(d.b)))
+	r.buffers[2], r.buffers[3] = append(r.buffers[2][:0], d.a...), append(r.buffers[3][:0], d.b...)
+	d.wordsA, d.wordsB = r.buffers[2], r.buffers[3]
+	r.align(a, b, d, o, weights)
+	d.both = min(a.heavy-heavies(d.a), b.heavy-heavies(d.b))
 	return d
 }
 
@@ -141,8 +144,8 @@ func (r *Reader) alike(x, y token) bool {
 	if x.kind == number || y.kind == number || x.axis > 0 || y.axis > 0 {
 		return false
 	}
-	a, b := r.words[x.word], r.words[y.word]
-	return words.Near(a, b) || x.kind == plain && y.kind == plain && derived(a, b)
+	k := r.kinOf(x.word, y.word)
+	return k.near || x.kind == plain && y.kind == plain && (x.word <= y.word && k.derived || y.word <= x.word && k.derives)
 }
 
 // derived says whether two words begin alike, and end as words that are made of each other do.
@@ -181,11 +184,11 @@ func (r *Reader) join(apart, together *[]token, o *overlap, weights []float32) {
 }
 
 // without are the tokens of a list that another does not have, or not as often.
-func without(list, other []token) []token {
-	var rest []token
-	for i, t := range list {
-		if count(list[:i+1], t.id) > count(other, t.id) {
-			rest = append(rest, t)
+func without(rest, list, other []token) []token {
+	for i := range list {
+		id := list[i].id
+		if there := count(other, id); there == 0 || count(list[:i+1], id) > there {
+			rest = append(rest, list[i])
 		}
 	}
 	return rest
@@ -193,8 +196,18 @@ func without(list, other []token) []token {
 
 func count(list []token, id uint32) int {
 	n := 0
-	for _, t := range list {
-		if t.id == id {
+	for i := range list {
+		if list[i].id == id {
+			n++
+		}
+	}
+	return n
+}
+
+// heavies is how many tokens of a list are not light.
+func heavies(list []token) (n int) {
+	for i := range list {
+		if !list[i].light {
 			n++
 		}
 	}
@@ -212,7 +225,7 @@ func heavy(list []token) []token {
 }
 
 // opposed says whether all that two facts differ in are two words that contradict each other.
-func (r *Reader) opposed(f, g *Fact, d difference, a, b []token) bool {
+func (r *Reader) opposed(f, g *Fact, d *difference, a, b []token) bool {
 	for i, x := range a {
 		for j, y := range b {
 			if x.axis > 0 && x.axis == y.axis && x.side != y.side && (!x.state || !y.state || x.after && y.after) {
