@@ -125,7 +125,7 @@ release: build   ## build bin/release: the program for all platforms, archives, 
 	@rm -rf bin/manual && bin/alcove manual bin/manual > /dev/null
 	@$(GO) run ./cmd/release pack -dir bin/release -version '$(VERSION)' -time $(SOURCE_DATE_EPOCH) -manual bin/manual $(CONTACT:%=-contact '%')
 	@$(MAKE) --no-print-directory npm image mcpb
-	@cd bin/release && find . -type f | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum > ../SHA256SUMS && mv ../SHA256SUMS . && cat SHA256SUMS
+	@$(GO) run ./cmd/release sums -dir bin/release -keys '$(RELEASE_KEY)'
 
 npm:             ## write the packages of npm into bin/release/npm, from the programs in bin/release
 	@$(GO) run ./cmd/release npm -dir bin/release -version '$(VERSION)'

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -226,19 +224,3 @@ func (a *app) ownDir() (string, error) {
 	}
 	return dir, err
 }
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			f, err := a.carried()
-			if a.asJSON {
-				return errors.Join(a.printJSON(map[string]any{"version": versionText(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "families": f}), err)
-			}
-			a.printf("alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return errors.Join(a.printf("families: %s\n", f), err)
-		},
-	}
-}
-
-func versionText() string { return cmp.Or(version, strings.TrimSpace(ownVersion)) }

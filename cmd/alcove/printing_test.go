@@ -152,7 +152,7 @@ func printings(s scene) []printing {
 		print("bench"), {args: []string{"bench", "recall", "--verbose", "--docs", filepath.Join(s.hostile, "docs.jsonl"), "--queries", filepath.Join(s.hostile, "queries.jsonl")}, shows: true, once: true},
 		{args: []string{"bench", "scale", "--n", "20"}, once: true}, shows("bench", "recall", "--docs", "none"+steeringName),
 		{args: []string{"manual", filepath.Join(s.dir, "manual"+steeringName)}, shows: true}, shows("manual", s.module),
-		{args: []string{"help", "recall"}, env: []string{"ALCOVE_BRANCH=" + steering}, shows: true, once: true}, shows(steering), shows("recall", "--"+steering), shows("version", steering),
+		{args: []string{"help", "recall"}, env: []string{"ALCOVE_BRANCH=" + steering}, shows: true, once: true}, shows(steering), shows("recall", "--"+steering), shows("version", steering), print("version", "--check"), shows("version", "--check", "none"+steeringName, "--key", "AQ"+steering),
 	}
 }
 

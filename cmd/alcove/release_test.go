@@ -3,11 +3,16 @@ package main
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/registry/catalogue"
+	"github.com/alcove-memory/alcove/registry/checksums"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
@@ -59,6 +64,56 @@ func TestAProgramSaysByWhatItsFamiliesAreKnown(t *testing.T) {
 		key, err := a.releaseKey("this")
 		if key != c.newest || (err == nil) != (c.newest != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: --release this is %q, %v", name, key, err)
+		}
+	}
+}
+
+// A user verifies a download with the program that is installed, by the key of its release, and offline.
+func TestVersionCheckVerifiesADownloadAndAsksNobody(t *testing.T) {
+	if !guests.Embedded() {
+		t.Skip("a program without families has no key of a release")
+	}
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+	list := fmt.Sprintf("%x  alcove-linux-amd64.deb\n", sha256.Sum256([]byte("a package")))
+	signed, err := checksums.Sign([]byte(list), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogued, err := catalogue.Sign(catalogueDigest(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{good, other} {
+		for name, text := range map[string]string{checksums.List: list, checksums.Signatures: signed, "alcove-linux-amd64.deb": "a package"} {
+			if dir == other && strings.HasSuffix(name, ".deb") {
+				text = "another"
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	public := signature.FormatPublic(key.Public().(ed25519.PublicKey))
+	for _, c := range []struct {
+		release, want string
+		args          []string
+	}{
+		{"", "no command looks for newer versions", []string{"--check"}},
+		{catalogued, "signed by " + public + ":\n  alcove-linux-amd64.deb\n", []string{"--check", good}},
+		{"", "signed by " + public, []string{"--check", good, "--key", public}},
+		{"", "give it with --key", []string{"--check", good}},
+		{catalogued, "the release says", []string{"--check", other}},
+		{catalogued, "takes \"x\" with --check only", []string{"x"}},
+	} {
+		var out bytes.Buffer
+		a := newApp(nil, &out, &bytes.Buffer{}, func(string) string { return "" })
+		a.release = c.release
+		command := a.command()
+		command.SetArgs(append([]string{"version"}, c.args...))
+		err := command.ExecuteContext(t.Context())
+		if got := fmt.Sprint(out.String(), err); !strings.Contains(got, c.want) {
+			t.Errorf("version %q: got %s, want %q", c.args, got, c.want)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/alcove-memory/alcove/guests/build/image"
+	"github.com/alcove-memory/alcove/registry/checksums"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
@@ -175,6 +178,24 @@ func TestThePackagesOfNpmAreNamedWithTheirSizes(t *testing.T) {
 	}
 }
 
+func TestTheSumsOfAReleaseAreSignedByItsKeys(t *testing.T) {
+	dir, keys := t.TempDir(), built(t)
+	write(t, dir, "alcove-linux-amd64", []byte("a program"))
+	out, err := ran(keys, "sums", "-dir", dir, "-keys", "@old.key @new.key")
+	if want := fmt.Sprintf("%x  alcove-linux-amd64\n", sha256.Sum256([]byte("a program"))); err != nil || out != want {
+		t.Fatalf("got %q, %v, want %q", out, err, want)
+	}
+	for _, n := range []byte{1, 2} {
+		key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize)).Public().(ed25519.PublicKey)
+		if r, err := checksums.Verify(os.DirFS(dir), signature.FormatPublic(key)); err != nil || len(r.Files) != 1 {
+			t.Errorf("by key %d: got %+v, %v, want one file", n, r, err)
+		}
+	}
+	if again, err := ran(keys, "sums", "-dir", dir); err != nil || again != out {
+		t.Errorf("made again, it is %q, %v, want %q", again, err, out)
+	}
+}
+
 func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 	dir := built(t)
 	signatures, err := ran(dir, "sign", "-image", "@families.image", "-keys", "@old.key @new.key")
@@ -197,12 +218,12 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 		"does not carry the families": {"sbom", "-image", "@families.image", "-program", "@plain"},
 		"read the program":            {"sbom", "-image", "@families.image", "-program", "@none"},
 		"read how":                    {"sbom", "-image", "@families.image", "-program", "@families.image"},
-		"give extensions, image, listing, npm, pack, push-image, sbom or sign": {},
-		"make the release first":                          {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
-		"npm takes flags only":                            {"npm", "more"},
-		"there is no command \"push\"":                    {"push", "-image", "@families.image"},
-		"give -version, and flags only":                   {"pack", "-dir", "@"},
-		"build the programs first":                        {"pack", "-dir", "@", "-version", "v1.0.0", "-manual", "@"},
+		"give extensions, image, listing, npm, pack, push-image, sbom, sign or sums": {},
+		"make the release first":        {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
+		"npm takes flags only":          {"npm", "more"},
+		"there is no command \"push\"":  {"push", "-image", "@families.image"},
+		"give -version, and flags only": {"pack", "-dir", "@"},
+		"build the programs first":      {"pack", "-dir", "@", "-version", "v1.0.0", "-manual", "@"},
 	} {
 		if out, err := ran(dir, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want %q", args, out, err, want)
