@@ -75,6 +75,7 @@ vet: $(IMAGE)
 
 lint: $(IMAGE)
 	$(GO) tool staticcheck ./...
+	$(GO) tool actionlint
 
 modules:
 	$(GO) mod verify
