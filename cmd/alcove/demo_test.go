@@ -30,7 +30,7 @@ func TestTheDemoFindsItsAnswersAndLosesNothing(t *testing.T) {
 	out := runInShell(t, readmeHome(t), "alcove demo --json")
 	var r demoReport
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("alcove demo --json printed %q, want a report: %v", out, err)
 	}
 	for _, q := range r.Questions {
 		if q.Got != q.Want {

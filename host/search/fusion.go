@@ -22,6 +22,28 @@ type Fusion struct {
 	Full   float64 // the part of I from which on the words decide alone
 	Floor  float64 // the least similarity of a hit without any of the words,
 	Least  float64 // and its least score, as a part of the best
+
+	// A vector score of Zero is a similarity of 0, one of One a similarity of 1, and scores beyond these are at most that. Both zero: a score
+	// is the similarity.
+	Zero, One float64
+	Gate      func(number uint32) float64 // how much a document's similarity counts, from 0 to 1; nil: 1
+}
+
+// similarity is what a vector score says, at most 1.
+func (f *Fusion) similarity(score float64) float64 {
+	if f.Zero == f.One {
+		return score
+	}
+	return min(1, (score-f.Zero)/(f.One-f.Zero))
+}
+
+// meaning is the part of a gain that a document's vector score is worth.
+func (f *Fusion) meaning(number uint32, score float64) float64 {
+	s := max(0, f.similarity(score))
+	if f.Gate != nil {
+		s *= f.Gate(number)
+	}
+	return s
 }
 
 // addNearest adds the scores of the nearest vectors to the best lexical matches, and documents without a match.
@@ -84,7 +106,7 @@ func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float6
 		return list, err
 	}
 	for _, n := range near {
-		meaning := gain * max(0, n.Score)
+		meaning := gain * r.fusion.meaning(n.Number, n.Score)
 		if found[n.Number] || cut+meaning < least {
 			continue
 		}
@@ -93,7 +115,7 @@ func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float6
 			lexical = r.lexicalOf(n.Number)
 		}
 		if lexical == 0 {
-			if n.Score < r.fusion.Floor {
+			if r.fusion.similarity(n.Score) < r.fusion.Floor {
 				continue
 			}
 			r.matches++
@@ -116,7 +138,7 @@ func (r *ranking) addEstimates(list []candidate, gain float64) (found map[uint32
 	for i := range list {
 		if c := &list[i]; found[c.row] {
 			if s := estimates[0]; !math.IsNaN(s) {
-				c.semantic, c.score = s, c.score+gain*max(0, s)
+				c.semantic, c.score = s, c.score+gain*r.fusion.meaning(c.row, s)
 			}
 			estimates = estimates[1:]
 		}

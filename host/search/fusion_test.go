@@ -187,3 +187,21 @@ func TestMeaningAddsToMatchesBeyondTheBest(t *testing.T) {
 		t.Errorf("%d hits and %d searches, want 301 and 2", len(want), s.asked)
 	}
 }
+
+func TestAFusionWithAScaleAndAGate(t *testing.T) {
+	f := Fusion{Zero: .5, One: .75}
+	for score, want := range map[float64]float64{.5: 0, .625: .5, .75: 1, .9: 1, .4: -.4} {
+		if got := f.similarity(score); math.Abs(got-want) > 1e-9 {
+			t.Errorf("a score of %g is a similarity of %g, want %g", score, got, want)
+		}
+	}
+	f.Gate = func(number uint32) float64 { return map[uint32]float64{1: .5}[number] }
+	for number, want := range map[uint32]float64{1: .25, 2: 0} {
+		if got := f.meaning(number, .625); got != want {
+			t.Errorf("document %d: a similarity of .5 counts %g, want %g", number, got, want)
+		}
+	}
+	if got := f.meaning(1, .1); got != 0 {
+		t.Errorf("a score below Zero counts %g, want nothing", got)
+	}
+}

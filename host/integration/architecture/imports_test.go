@@ -223,6 +223,7 @@ func rules() []rule {
 		{pkg: "cmd/release/extension", own: []string{"cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/listing", own: []string{"cmd/release/container", "cmd/release/extension", "cmd/release/npm", "cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/container", own: []string{"cmd/release/product", "registry/oci"}, others: []string{"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec", "golang.org/x/crypto", "oras.land/oras-go"}, never: outside},
+		{pkg: "cmd/picture", never: []string{"net"}},                               // runs the program where the documentation is made
 		{pkg: "cmd/plugins", own: []string{"host/daemon/plugins"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/alcove/manual", others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/families/legacy/successor"}, never: append(outside, "os")},

@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/sdk/client"
@@ -31,6 +32,7 @@ type speaks struct {
 	texts int
 	key   string // that must be presented
 	down  bool
+	of    func(text string) []float32 // nil: by animals
 }
 
 func newSpeaks(t *testing.T) *speaks {
@@ -58,6 +60,9 @@ func (s *speaks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v := []float32{0, 1, .1}
 		if strings.Contains(text, "cat") || strings.Contains(text, "beast") {
 			v = []float32{1, 0, .1}
+		}
+		if s.of != nil {
+			v = s.of(text)
 		}
 		data = append(data, map[string]any{"index": i, "embedding": v})
 	}
@@ -400,4 +405,45 @@ func TestTheBuiltInEmbedderAnswersUntilAnotherIsComplete(t *testing.T) {
 		_, err := server.Owner(h, "").Search(t.Context(), memory.Search{Text: "dog", Mode: memory.Semantic, Embedder: "builtin"})
 		return err != nil
 	})
+}
+
+// TestTheScaleOfAnEmbedderIsMeasuredOnce has a model in which no two texts are far from each other, as in many: the words of a question lead
+// all the same, and what says it in other words follows.
+func TestTheScaleOfAnEmbedderIsMeasuredOnce(t *testing.T) {
+	t.Parallel()
+	table, err := wordvec.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	speaks := newSpeaks(t)
+	speaks.of = func(text string) []float32 {
+		v := make([]float32, wordvec.Dimensions)
+		copy(v, table.Vector(text))
+		for i := range v {
+			v[i] += .15
+		}
+		return v
+	}
+	dir := t.TempDir()
+	h, act, stop := server.Run(t, host.Options{Dir: dir})
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("narrow")}); err != nil {
+		t.Fatal(err)
+	}
+	server.Remember(t, h, "we deploy on tuesdays", "the ship has two funnels", "ada paints with oil", "the cook bakes bread", "rain falls in november")
+	state := until(t, act, has(5))
+	if !state.Scale.Tells() || state.Scale.Unrelated < .5 {
+		t.Errorf("got the scale %+v, want one of a narrow model", state.Scale)
+	}
+	if got := server.Found(t, h, memory.Search{Text: "when do we release software?", K: 1}); got != "we deploy on tuesdays" {
+		t.Errorf("in other words: found %s", got)
+	}
+	if got := server.Found(t, h, memory.Search{Text: "funnels", K: 1}); got != "the ship has two funnels" {
+		t.Errorf("by its word: found %s", got)
+	}
+	stop()
+	asked := speaks.asked()
+	_, act, _ = server.Run(t, host.Options{Dir: dir})
+	if again := until(t, act, has(5)); again.Scale != state.Scale || speaks.asked() != asked {
+		t.Errorf("after a restart: the scale %+v and %d texts embedded, want %+v and %d", again.Scale, speaks.asked(), state.Scale, asked)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/search/semantic"
 )
 
 // SetRequest describes an embedder to add, or to change.
@@ -73,15 +74,34 @@ func (e *Embedders) measured(ctx context.Context, c Config) (Config, error) {
 		}
 		c.Model, c.Dimensions = guest.Model, guest.Dimensions
 	}
-	if c.Dimensions != 0 {
-		return c, nil
+	if c.Dimensions == 0 {
+		n, err := e.probe(ctx, c)
+		if err != nil {
+			return c, fmt.Errorf("nothing was changed, because the embedder gives no vector: %w (give its dimensions to set it all the same)", err)
+		}
+		c.Dimensions = n
 	}
-	n, err := e.probe(ctx, c)
-	if err != nil {
-		return c, fmt.Errorf("nothing was changed, because the embedder gives no vector: %w (give its dimensions to set it all the same)", err)
+	return e.scaled(ctx, c), nil
+}
+
+// scaled is a description with the scale of its vectors, if they have one: not those of dot products, nor those that come with texts. An
+// embedder that does not answer is ranked by weight until it is set again.
+func (e *Embedders) scaled(ctx context.Context, c Config) Config {
+	if c.Kind == embed.Builtin || c.Kind == embed.Given || c.Metric == "dot" || c.Scale.Tells() {
+		return c
 	}
-	c.Dimensions = n
-	return c, nil
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	scale, err := semantic.MeasureScale(ctx, e.settings(c, 0))
+	switch {
+	case err != nil:
+		e.options.Logger.Warn("the embedder's vectors are weighed without a scale until it is set again", "embedder", c.Name, "error", err)
+	case scale.Tells():
+		c.Scale = scale
+	default:
+		e.options.Logger.Warn("the embedder hardly tells answers from other texts, so its vectors are weighed without a scale", "embedder", c.Name, "unrelated", scale.Unrelated, "alike", scale.Alike)
+	}
+	return c
 }
 
 // changed is an embedder under another description, whose old vectors serve until the new ones are complete.
@@ -238,10 +258,9 @@ func (e *Embedders) choose(c Choice) error {
 func (e *Embedders) adopt(c Config) {
 	for wait := time.Second; e.ctx.Err() == nil; wait = min(2*wait, 5*time.Minute) {
 		e.mu.Lock()
-		if i := e.find(c.Name); i >= 0 && c.Dimensions == 0 {
-			as := e.file.Embedders[i]
-			same := c
-			if same.Dimensions = as.Dimensions; same.identity(as.Generation) == as.identity(as.Generation) {
+		if i := e.find(c.Name); i >= 0 && (c.Dimensions == 0 || c.Dimensions == e.file.Embedders[i].Dimensions) {
+			as, same := e.file.Embedders[i], c
+			if same.Dimensions, same.Scale = as.Dimensions, as.Scale; same.identity(as.Generation) == as.identity(as.Generation) {
 				c = same // nothing to ask it for
 			}
 		}

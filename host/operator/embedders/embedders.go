@@ -200,6 +200,9 @@ func (c Config) identity(generation int) string {
 // installedBatch is how many texts an installed model embeds at once.
 const installedBatch = 4
 
+// builtinScale is that of the program's own word vectors, for which the numbers of their Fusion were chosen.
+func builtinScale() semantic.Scale { return semantic.Scale{Unrelated: 0, Alike: .426} }
+
 // settings are a description as the keeper of vectors takes it.
 func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	if c.Kind == embed.Builtin { // the file may be of a program with another table
@@ -226,6 +229,9 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	}
 	if c.Kind == embed.Family {
 		s.Asker = e.ofFamily(c, "query")
+	}
+	if c.Scale.Tells() {
+		s.Fusion = c.Scale.Fit(wordvec.Fusion(), builtinScale())
 	}
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/search/wordvec"
 )
 
@@ -35,6 +36,8 @@ type Config struct {
 	// NearWords is how much a word of a question counts, in searches by words, where only a word near to it is there: a
 	// part of what it would count itself. Of a static model only; of several embedders that of the first. 0: nothing.
 	NearWords float64 `json:"near_words,omitempty"`
+	// Scale is what the model's cosines mean, as measured when it was set. Zero: it was not, and the ranking is by Weight.
+	Scale semantic.Scale `json:"scale,omitzero"`
 }
 
 // check says what is wrong with a description.
@@ -49,6 +52,8 @@ func (c Config) check() error {
 		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
 		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
+	case c.Scale != semantic.Scale{} && !(c.Scale.Tells() && c.Scale.Alike <= 1 && c.Scale.Unrelated >= -1):
+		return fmt.Errorf("embedder %s: the scale goes from %g to %g: give cosines, of which the second is larger, or none to have them measured", c.Name, c.Scale.Unrelated, c.Scale.Alike)
 	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Installed && c.Kind != embed.Builtin:
 		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)
 	}

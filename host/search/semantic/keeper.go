@@ -55,11 +55,11 @@ type Settings struct {
 	MaxChars   int            // embedded characters of a text; 8,000
 	Prefix     string         // prefix of documents
 	Question   string         // prefix of queries
-	Weight     float64        // of vector scores beside lexical ones, from 0 to 1; .5
+	Weight     float64        // of vector scores beside lexical ones, from 0 to 1; 0: by Fusion, or .5 without one
 	Threshold  float64        // the least similarity of a hit without a lexical match; 0: none
 	Costly     bool           // reuse vectors of equal texts
 	Instant    Instant        // embeds documents as they are indexed, in place of Embedder; nil: they are embedded in the background
-	Fusion     *search.Fusion // how its scores are combined with lexical ones; nil: by Weight
+	Fusion     *search.Fusion // how its scores are combined with lexical ones where there is no Weight; nil: as if Weight were .5
 }
 
 // Options configure a Keeper.

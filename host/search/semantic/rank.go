@@ -133,7 +133,20 @@ func (k *Keeper) Fusion(q search.Query) *search.Fusion {
 		return nil
 	}
 	defer done()
-	return l.current().Fusion
+	s := l.current()
+	if s.Fusion == nil || s.Weight != 0 {
+		return nil
+	}
+	f := *s.Fusion
+	f.Gate = func(number uint32) float64 { return k.gateOf(number) }
+	return &f
+}
+
+// gateOf is the weight of vector scores in a document's collection.
+func (k *Keeper) gateOf(number uint32) float64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.options.Gate(k.ref(number).Collection)
 }
 
 // complete estimates the vector scores of candidates that were found lexically.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,11 +19,12 @@ import (
 
 // ranking is a way to rank.
 type ranking struct {
-	title  string
-	fusion *search.Fusion              // nil: lexical
-	near   search.Thesaurus            // nil: no near words
-	vector func(text string) []float32 // of documents
-	asked  func(question string) []float32
+	title   string
+	fusion  *search.Fusion              // nil: lexical
+	weighed bool                        // by a weight of .5, as an embedder is whose scale is unknown
+	near    search.Thesaurus            // nil: no near words
+	vector  func(text string) []float32 // of documents
+	asked   func(question string) []float32
 }
 
 // rankings are what is compared, the lexical one and the program's first.
@@ -30,6 +33,15 @@ func rankings() ([]ranking, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := semantic.MeasureScale(context.Background(), semantic.Settings{Name: "builtin", Embedder: embedder(t.Vector)})
+	if err != nil {
+		return nil, err
+	}
+	scale, err := semantic.MeasureScale(context.Background(), semantic.Settings{Name: "narrow", Embedder: embedder(narrow(t.Vector))})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Printf("cosines of unrelated texts and of answers: built-in %.3f and %.3f, narrow %.3f and %.3f\n", own.Unrelated, own.Alike, scale.Unrelated, scale.Alike)
 	ungated, unbounded := *wordvec.Fusion(), *wordvec.Fusion()
 	ungated.Full, unbounded.Floor, unbounded.Least = 1e9, -1, 0
 	return []ranking{
@@ -39,8 +51,44 @@ func rankings() ([]ranking, error) {
 		{title: "near words alone", near: t},
 		{title: "without the gate", fusion: &ungated, near: t, vector: t.Vector, asked: t.Question},
 		{title: "without the floor", fusion: &unbounded, near: t, vector: t.Vector, asked: t.Question},
+		{title: "narrow vectors", fusion: scale.Fit(wordvec.Fusion(), own), vector: narrow(t.Vector), asked: narrow(t.Question)},
+		{title: "narrow vectors by weight", weighed: true, vector: narrow(t.Vector), asked: narrow(t.Question)},
 		{title: "shuffled", fusion: wordvec.Fusion(), near: shuffledWords{t}, vector: turned(t), asked: t.Question},
 	}, nil
+}
+
+// narrow adds the same to all vectors, as many models do: no two texts are far from each other.
+func narrow(vector func(string) []float32) func(string) []float32 {
+	return func(text string) []float32 {
+		v := vector(text)
+		if v == nil {
+			return nil
+		}
+		n := slices.Clone(v)
+		for i := range n {
+			n[i] += 1.5 / float32(math.Sqrt(float64(len(n))))
+		}
+		l := 0.0
+		for _, x := range n {
+			l += float64(x) * float64(x)
+		}
+		for i := range n {
+			n[i] /= float32(math.Sqrt(l))
+		}
+		return n
+	}
+}
+
+// embedder makes vectors of texts one by one.
+type embedder func(text string) []float32
+
+// Embed implements semantic.Embedder.
+func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	var vectors [][]float32
+	for _, t := range texts {
+		vectors = append(vectors, e(t))
+	}
+	return vectors, nil
 }
 
 func hashed(text string) uint32 {
@@ -94,7 +142,7 @@ func (r ranking) Embed(context.Context, []string) ([][]float32, error) {
 func (r ranking) index(documents []measure.Document, plain bool) (*search.Index, *semantic.Keeper, error) {
 	k := semantic.New(semantic.Options{})
 	o := search.Options{}
-	if r.fusion != nil {
+	if r.fusion != nil || r.weighed {
 		o.Semantic = k
 		if err := k.Set(semantic.Settings{Name: "builtin", Identity: wordvec.Identity, Dimensions: wordvec.Dimensions, Instant: r, Embedder: r, Fusion: r.fusion}); err != nil {
 			return nil, nil, err
