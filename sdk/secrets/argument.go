@@ -14,7 +14,7 @@ func (f *finder) argument(name string, i, end int) int {
 	case "echo":
 		return f.echoed(i, end)
 	case "SecureString":
-		return f.after(end)
+		return f.literal(end)
 	case "change_password", "add_user":
 		if strings.Contains(f.lineBefore(i), "rabbitmqctl") {
 			return f.after(f.skipWord(end))
@@ -36,7 +36,16 @@ func (f *finder) argument(name string, i, end int) int {
 			return f.gear(end)
 		}
 	case "mnemonic", "phrase":
-		return f.mnemonic(name, i, end)
+		if stop := f.mnemonic(name, i, end); stop > 0 {
+			return stop
+		}
+		return f.seedWords(end)
+	case "words", "trezor", "ledger", "wallet", "metamask", "seed":
+		return f.seedWords(end)
+	case "alias":
+		if strings.HasSuffix(f.text[:i], "mc ") && strings.HasPrefix(f.text[end:], " set ") {
+			return f.after(f.skipWord(f.skipWord(f.skipWord(f.skipWord(end)))))
+		}
 	case "codes", "code":
 		return f.recoveryCodes(i, end)
 	case "pgpass":
@@ -49,6 +58,24 @@ func (f *finder) argument(name string, i, end int) int {
 		return f.account(end)
 	}
 	return 0
+}
+
+// literal adds the string in quotes after a place, and returns where it ends; 0: there is none.
+func (f *finder) literal(at int) int {
+	at = skipBlanks(f.text, at, len(f.text))
+	if strings.HasPrefix(f.text[at:], "-String ") {
+		at += len("-String ")
+	}
+	s, ok := f.opened(at, site{after: flag})
+	if !ok {
+		return 0
+	}
+	end := f.endOf(s)
+	if v := f.text[s.at:end]; len(v) < 6 || standsFor(v) || isPath(v) || v[0] == '-' || s.quote == 0 && !mixed(v) {
+		return 0
+	}
+	f.add(Password, s.at, end)
+	return end
 }
 
 // authenticating are functions and parameters that take a password or a key after another argument.
@@ -81,7 +108,7 @@ func (f *finder) call(end int) int {
 				break
 			}
 			v := f.text[at+1 : at+1+close]
-			if argument > 0 && len(v) >= 8 && strings.IndexByte(v, ' ') < 0 && !standsFor(v) && !isPath(v) && !isPublic(v) && (isOdd(v) || isRandom(v)) {
+			if argument > 0 && len(v) >= 8 && strings.IndexByte(v, ' ') < 0 && !standsFor(v) && !isPath(v) && !isPublic(v) && (isOdd(v) || isRandom(v) || isMade(v)) {
 				start, stop = at+1, at+1+close
 			}
 			at += close + 1
@@ -325,6 +352,38 @@ func (f *finder) mnemonic(name string, i, end int) int {
 	return end
 }
 
+// seedWords adds the words of a wallet that follow soon after a place, twelve at least, and returns where they end; 0: there are none.
+func (f *finder) seedWords(at int) int {
+	const soon = 8 // words
+	for range soon {
+		for at < len(f.text) && strings.IndexByte(" :=\"'`,\n(-", f.text[at]) >= 0 {
+			at++
+		}
+		words, end := 0, at
+		for next := at; next < len(f.text) && words < 24; words++ {
+			stop := next
+			for stop < len(f.text) && stop-next < 10 && class[f.text[stop]]&lower != 0 {
+				stop++
+			}
+			if n := stop - next; n < 3 || n > 8 || isFunction(f.text[next:stop]) || isOneOf(f.text[next:stop], []string{"order", "from", "with", "this", "that", "have", "they", "were", "will"}) {
+				break
+			}
+			end = stop
+			if next = stop; next < len(f.text) && f.text[next] == ' ' {
+				next++
+			}
+		}
+		if words >= shortestMnemonic {
+			f.add(PrivateKey, at, end)
+			return end
+		}
+		if at = f.skipWord(at); at >= len(f.text) || f.text[at] != ' ' {
+			return 0
+		}
+	}
+	return 0
+}
+
 // account adds the password of what a login is: jane / PASSWORD, or jane:PASSWORD. It returns where it ends; 0: there is none.
 func (f *finder) account(end int) int {
 	at := end
@@ -335,7 +394,7 @@ func (f *finder) account(end int) int {
 		}
 	}
 	if at == end {
-		if end < len(f.text) && f.text[end] == ' ' { // login TOKEN
+		if end < len(f.text) && f.text[end] == ' ' && !strings.EqualFold(f.text[max(0, end-len("account")):end], "account") { // login TOKEN
 			start := end + 1
 			stop := run(f.text, start, alnum)
 			if v := f.text[start:stop]; len(v) >= 32 && isRandom(v) && (stop == len(f.text) || f.text[stop] <= ' ') {

@@ -17,7 +17,7 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 		return false
 	}
 	if strings.IndexByte(v, ' ') >= 0 {
-		return quoted && s == password && isPhrase(v)
+		return quoted && s == password && (isPhrase(v) || (at.after == equals || at.after == flag) && isQuotedPhrase(v))
 	}
 	if !quoted && isCode(v, at.after) {
 		return false
@@ -25,21 +25,30 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	switch {
 	case at.after == aside:
 		return s == password && !quoted && isStrong(v)
-	case s == weak:
+	case s == keyed && len(v) >= 32 && at.after == equals && isRandom(v):
+		return true
+	case s == keyed && len(v) >= 32 && count(v, hexLower) == len(v) && (at.after == equals || at.after == colon):
+		return true
+	case s == weak && quoted && len(v) >= 32 && count(v, hexLower) == len(v) && strings.Contains(f.lineBefore(at.at), "username"):
+		return true
+	case s == weak || s == keyed:
 		isCookie := strings.HasSuffix(strings.ToLower(f.text[max(0, at.at-10):at.at]), "cookie: ") && len(v) >= 32
 		return len(v) >= shortestTail && isRandom(v) && !isULID(v) && (isCookie || !endsInDigest(v)) && at.after != blank && at.after != verb
 	case isUUID(v):
 		return true
 	case at.after == blank && !quoted:
-		return s == password && isOdd(v) || isRandom(v)
+		return s == password && (isOdd(v) || strings.Count(v, "-") >= 3 && isMade(v)) || isRandom(v)
 	case at.after == verb && !quoted:
-		return s == password && isOdd(v) || isRandom(v)
+		return s == password && (isOdd(v) || (isMade(v) || isHyphened(v)) && f.closes(end)) || isRandom(v)
 	case at.after == call || at.after == verb || at.after == blank:
-		return s == password && isOdd(v) || mixed(v) && len(v) >= 6 && !slug(v)
+		return s == password && (isOdd(v) || isScrambled(v)) || mixed(v) && len(v) >= 6 && !slug(v)
 	case mixed(v):
 		return f.isMixedSecret(v, s, at, end)
 	}
-	return s == password && (f.isWord(v, at, end) || isJoined(v) && (at.quote != 0 || at.after == equals || at.after == colon && f.endsLine(end)))
+	if s == password && at.after == equals && strings.IndexByte(v, '-') > 0 && switches(v) > 0 && len(v) >= 8 {
+		return true
+	}
+	return s == password && (f.isWord(v, at, end) || len(v) == 16 && count(v, lower) == 16 && isUnspoken(v) || isJoined(v) && (at.quote != 0 || at.after == equals || at.after == colon && f.endsLine(end)))
 }
 
 // isJoined reports whether a value is a passphrase of small words that hyphens join.
@@ -202,6 +211,11 @@ func isPath(v string) bool {
 			return p != "/" || strings.Count(v, "/") > 1 && !isRandom(v) || slug(v[1:])
 		}
 	}
+	if at := strings.LastIndexByte(v, '/'); at > 0 {
+		if dot := strings.LastIndexByte(v, '.'); dot > at && len(v)-dot > 2 && len(v)-dot < 7 && count(v[dot+1:], lower) == len(v)-dot-1 {
+			return true
+		}
+	}
 	return strings.Count(v, "/") > 0 && slug(v) || hasExtension(v)
 }
 
@@ -227,7 +241,8 @@ func hasExtension(v string) bool {
 func isPublic(v string) bool {
 	for _, p := range [...]string{
 		"sha256:", "sha256-", "sha1-", "sha1:", "sha384-", "sha512-", "sha512:", "md5:", "ssh-rsa", "ssh-ed25519", "ecdsa-",
-		"pk_live_", "pk_test_", "$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "urn:", "iVBORw0KGgo", "/9j/4AAQ", "R0lGOD",
+		"pk_live_", "pk_test_", "phc_", "pub_", "sb_publishable_", "$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "urn:", "iVBORw0KGgo",
+		"/9j/4AAQ", "R0lGOD",
 		"UklGR",
 	} {
 		if hasFold(v, p) {
@@ -314,6 +329,20 @@ func isPhrase(v string) bool {
 	return true
 }
 
+// isQuotedPhrase reports whether a value in quotes is some words, and no sentence.
+func isQuotedPhrase(v string) bool {
+	words := strings.Fields(v)
+	if len(words) < 2 || len(words) > 8 {
+		return false
+	}
+	for _, w := range words {
+		if count(w, alnum) != len(w) || isCommon(w) || isFunction(strings.ToLower(w)) || strengthOf(w) != nothing {
+			return false
+		}
+	}
+	return len(words) > 2 || mixed(v)
+}
+
 // isFunction reports whether a word is one that sentences have and passphrases have not.
 func isFunction(w string) bool {
 	for _, x := range [...]string{
@@ -336,7 +365,7 @@ func mixed(v string) bool {
 			others--
 		}
 	}
-	return letters > 0 && digits > 0 || others > 0 && letters+digits > 0 || switches(v) >= 5 && len(v) >= 16
+	return letters > 0 && digits > 0 || others > 0 && letters+digits > 0 || switches(v) >= 4 && len(v) >= 10 && !isCamel(v)
 }
 
 // isOdd reports whether a value is no word of any language: in prose, that is what shows a password.

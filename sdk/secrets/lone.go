@@ -4,7 +4,8 @@ import "strings"
 
 const (
 	shortestTail = 20 // of a token of a form that nobody published
-	shortestLone = 24 // of what stands near a word that tells
+	shortestLone = 20 // of what stands near a word that tells
+	shortestSeed = 16 // of capitals and digits there
 	nearby       = 48 // bytes
 )
 
@@ -20,18 +21,19 @@ func (f *finder) lone(i, end int) int {
 			stop = run(f.text, stop+1, inToken)
 		}
 	}
-	if stop-i < shortestTail || stop < len(f.text) && strings.IndexByte("/:@(", f.text[stop]) >= 0 {
+	if stop-i < shortestSeed || stop < len(f.text) && strings.IndexByte("/:@(", f.text[stop]) >= 0 {
 		return end
 	}
 	v := strings.TrimRight(f.text[i:stop], "-_/")
-	if strings.Count(v, "/")*12 > len(v) {
+	if n := strings.Count(v, "/"); n*12 > len(v) || n > 0 && strings.IndexByte(v, '_') >= 0 {
 		return end
 	}
-	if isSample(v) || isUUID(v) || !isPrefixed(v) && !(isDrawn(v) && f.isNearToken(i)) {
+	if len(v) < shortestSeed || !(len(v) >= shortestTail && isPrefixed(v)) && !f.byContext(v, i) || isSample(v) || isPublic(v) {
 		return end
 	}
-	f.add(Token, i, i+len(v))
-	return i + len(v)
+	last := padded(f.text, i+len(v))
+	f.add(Token, i, last)
+	return last
 }
 
 // isPrefixed reports whether a token is words and a random tail, and one of the words says that it is a secret.
@@ -73,23 +75,4 @@ func isDrawn(v string) bool {
 var ids = [...]string{
 	"call", "toolu", "msg", "chatcmpl", "req", "run", "resp", "file", "thread", "asst", "step", "batch", "cus", "price", "pi", "sub", "in", "evt",
 	"prod", "pk", "pm", "ch", "seti", "acct", "user", "org", "proj", "item", "fc", "rs", "ses", "prt", "gen", "conv", "pub", "public",
-}
-
-// isNearToken reports whether a word before a place, on its line and close to it, says that a token follows.
-func (f *finder) isNearToken(i int) bool {
-	from := max(0, i-nearby)
-	before := f.text[from+strings.LastIndexByte(f.text[from:i], '\n')+1 : i]
-	words := strings.FieldsFunc(before, func(r rune) bool { return r < 0x80 && class[r]&alnum == 0 })
-	tells := false
-	for n, word := range words {
-		switch {
-		case isOneOf(word, []string{"public", "publishable", "id", "hash", "digest", "checksum", "commit", "fingerprint", "sha256", "signature", "page", "cursor"}):
-			return false
-		case isOneOf(word, []string{"token", "secret", "credential", "credentials", "apikey", "passwd", "password"}):
-			tells = true
-		case strings.EqualFold(word, "key") && n > 0 && isOneOf(words[n-1], keys[:]):
-			tells = true
-		}
-	}
-	return tells
 }

@@ -8,6 +8,7 @@ type strength uint8
 const (
 	nothing  strength = iota
 	weak              // a key, a session: its value is a secret if it looks random
+	keyed             // a key in the environment: its value may be hexadecimal, too
 	telling           // a token, an API key: its value is a secret if it is no word
 	password          // its value may be a word
 	digits            // a PIN: its value is a number
@@ -51,11 +52,33 @@ var named = [...]struct {
 	{"cookie", true, weak, HighEntropy}, {"session", true, weak, HighEntropy}, {"sessionid", true, weak, HighEntropy},
 	{"sid", true, weak, HighEntropy},
 	{"sig", true, weak, HighEntropy}, {"signature", true, weak, HighEntropy}, {"seed", true, weak, HighEntropy},
-	{"authorization", true, weak, HighEntropy}, {"bearer", true, weak, Bearer}, {"pepper", true, telling, Secret}, {"salt", true, weak, Secret},
+	{"authorization", true, weak, HighEntropy}, {"bearer", true, weak, Bearer}, {"pepper", true, telling, Secret},
+	{"salt", true, weak, Secret},
 	{"bindpw", false, password, Password}, {"rootpw", false, password, Password}, {"dbpw", false, password, Password},
 	{"keydata", false, telling, PrivateKey}, {"key_data", false, telling, PrivateKey}, {"pin", true, digits, Password},
 	{"secret_id", false, telling, Secret}, {"secretid", false, telling, Secret}, {"writekey", false, telling, APIKey},
-	{"schlüssel", false, weak, HighEntropy}, {"clave", true, weak, HighEntropy}, {"jsessionid", false, telling, Token}, {"phpsessid", false, telling, Token},
+	{"schlüssel", false, weak, HighEntropy}, {"clave", true, weak, HighEntropy}, {"jsessionid", false, telling, Token},
+	{"phpsessid", false, telling, Token},
+	{"pat", true, telling, Token}, {"lösenordet", false, password, Password}, {"passordet", false, password, Password},
+	{"adgangskoden", false, password, Password},
+	{"salasanani", false, password, Password}, {"refresh", true, keyed, Token}, {"appid", true, keyed, APIKey},
+	{"private", true, keyed, PrivateKey}, {"parola", true, password, Password}, {"heslo", true, password, Password},
+	{"jelszó", false, password, Password}, {"salasana", false, password, Password},
+	{"adgangskode", false, password, Password}, {"passord", false, password, Password}, {"lozinka", true, password, Password},
+	{"geslo", true, password, Password},
+	{"parool", true, password, Password}, {"slaptažodis", false, password, Password}, {"khẩu", true, password, Password},
+	{"sandi", true, password, Password},
+	{"κωδικός", false, password, Password}, {"סיסמה", false, password, Password}, {"المرور", false, password, Password},
+	{"السر", false, password, Password},
+	{"पासवर्ड", false, password, Password}, {"รหัสผ่าน", false, password, Password}, {"暗証番号", false, password, Password},
+	{"口令", false, password, Password},
+	{"암호", false, password, Password}, {"zugangscode", false, password, Password}, {"losenord", false, password, Password},
+	{"haslo", true, password, Password},
+	{"пароля", false, password, Password}, {"пароли", false, password, Password}, {"pswd", true, password, Password},
+	{"psw", true, password, Password},
+	{"passkey", false, telling, Secret}, {"cred", true, telling, Secret}, {"creds", true, weak, HighEntropy},
+	{"apitoken", false, telling, Token}, {"appsecret", false, telling, Secret},
+	{"webhook", true, weak, "webhook"}, {"dsn", true, weak, HighEntropy},
 	{"community", true, password, Password}, {"wif", true, telling, PrivateKey},
 }
 
@@ -69,7 +92,8 @@ var qualifiers = [...]string{
 var innocent = [...]string{
 	"publickey", "public_key", "primarykey", "primary_key", "foreignkey", "foreign_key", "cachekey", "cache_key", "sortkey",
 	"sort_key", "partitionkey", "partition_key",
-	"keytoken", "pagetoken", "page_token", "nexttoken", "next_token", "continuationtoken", "continuation_token", "csrftoken",
+	"publickeytoken", "public_key_token", "keytoken", "pagetoken", "page_token", "nexttoken", "next_token", "continuationtoken",
+	"continuation_token", "csrftoken",
 	"stoptoken", "stop_token", "eostoken", "eos_token",
 	"bostoken", "bos_token", "padtoken", "pad_token", "unktoken", "unk_token", "publishablekey", "publishable_key",
 	"idempotencykey", "idempotency_key",
@@ -103,7 +127,7 @@ func meaningAt(text string, i, j int) meaning {
 	if j-i == len("PASS") && strings.HasSuffix(text[:i], "--- ") { // of a test
 		return meaning{}
 	}
-	if m.strength > weak || j-i > 6 {
+	if m.strength > keyed || j-i > 6 {
 		return m
 	}
 	name := unnumbered(text[i:j])
@@ -121,6 +145,8 @@ func meaningAt(text string, i, j int) meaning {
 		return meaning{telling, PrivateKey}
 	case strings.EqualFold(name, "code") && isOneOf(before, []string{"alarm", "door", "gate", "security", "entry"}):
 		return meaning{digits, Password}
+	case strings.EqualFold(name, "master") && isOneOf(before, []string{"bitwarden", "keepass", "keepassxc", "1password", "lastpass", "vault", "dashlane", "enpass", "proton"}):
+		return meaning{password, Password}
 	case strings.EqualFold(name, "passe") && strings.EqualFold(before, "de"), strings.EqualFold(name, "phrase") && strings.EqualFold(before, "pass"):
 		return meaning{password, Password}
 	}
@@ -128,7 +154,7 @@ func meaningAt(text string, i, j int) meaning {
 }
 
 // split are the ends of names that other words begin.
-var split = [...]string{"key", "data", "passe", "phrase", "code"}
+var split = [...]string{"key", "data", "passe", "phrase", "code", "master"}
 
 // unnumbered is a name without the number that it ends with.
 func unnumbered(name string) string {
@@ -235,10 +261,22 @@ func keyOf(before string) meaning {
 	switch word := before[start:]; {
 	case isOneOf(word, keys[:]):
 		return meaning{telling, APIKey}
-	case isOneOf(word, others[:]):
+	case isOneOf(word, others[:]), isShipped(before):
 		return meaning{}
+	case len(before) > 2 && count(before, upper|digit)+strings.Count(before, "_") == len(before):
+		return meaning{keyed, Secret}
 	}
 	return meaning{weak, HighEntropy}
+}
+
+// isShipped reports whether a variable is one that builders of web pages copy into them: its value is public.
+func isShipped(name string) bool {
+	for _, p := range [...]string{"vite_", "next_public_", "react_app_", "expo_public_", "nuxt_public_", "gatsby_", "public_", "vue_app_"} {
+		if hasFold(name, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // namedBy are the indexes of named by the last byte, in both cases: it tells most words apart.

@@ -17,13 +17,13 @@ func (f *finder) dash(i int) int {
 	}
 	start := i + 2
 	switch option := text[i+1]; {
-	case strings.HasPrefix(text[start:], "user "), strings.HasPrefix(text[start:], "user="):
-		return f.userAndPassword(i, start+len("user "))
+	case option == '-' && optionOf(text[start:], users[:]) > 0:
+		return f.userAndPassword(i, start+optionOf(text[start:], users[:]))
 	case option == 'u':
 		return f.userAndPassword(i, start)
 	case option == 'U':
 		return f.userAndPassword(i, start)
-	case option != 'p' && option != 'a' && option != 'w' && option != 'P' && option != 'N':
+	case option != 'p' && option != 'a' && option != 'w' && option != 'P' && option != 'N' && option != 'k' && option != 'A' && option != 'X':
 		return i + 1
 	case !takesPassword(f.lineBefore(i), option, text[start] == ' '):
 		return i + 1
@@ -34,11 +34,24 @@ func (f *finder) dash(i int) int {
 	}
 	end := f.endOf(s)
 	v := text[s.at:end]
-	if len(v) < 4 || standsFor(v) || isPath(v) || v[0] == '-' {
+	if len(v) < 4 || standsFor(v) || isPath(v) || v[0] == '-' && s.quote == 0 {
 		return i + 1
 	}
 	f.add(Password, s.at, end)
 	return end
+}
+
+// users are options that take USER:PASSWORD.
+var users = [...]string{"user", "auth", "userpwd", "proxy-user", "credentials", "credential", "basic-auth", "basic", "userpass", "login", "creds", "user-pass"}
+
+// optionOf is where the value of an option begins that a text begins with; 0: it is none of a list.
+func optionOf(text string, list []string) int {
+	for _, name := range list {
+		if len(text) > len(name) && strings.HasPrefix(text, name) && strings.IndexByte(" =", text[len(name)]) >= 0 {
+			return len(name) + 1
+		}
+	}
+	return 0
 }
 
 // userAndPassword looks for the password of an option -u USER:PASSWORD.
@@ -48,8 +61,12 @@ func (f *finder) userAndPassword(i, at int) int {
 		return i + 1
 	}
 	by := ""
-	for _, of := range [...][2]string{{"curl", ":"}, {"http", ":"}, {"wget", ":"}, {"lftp", ","}, {"smbclient", "%"}, {"rpcclient", "%"}} {
-		if strings.Contains(f.lineBefore(i), of[0]) {
+	line := f.lineBefore(i)
+	if f.text[i+1] == '-' {
+		by = ":"
+	}
+	for _, of := range [...][2]string{{"lftp", ","}, {"smbclient", "%"}, {"rpcclient", "%"}, {"smbmap", "%"}, {"curl", ":"}, {"http", ":"}, {"wget", ":"}, {"jira", ":"}, {"api", ":"}} {
+		if strings.Contains(line, of[0]) {
 			by = of[1]
 			break
 		}
@@ -59,7 +76,11 @@ func (f *finder) userAndPassword(i, at int) int {
 	}
 	end := f.endOf(s)
 	name, v, ok := strings.Cut(f.text[s.at:end], by)
-	if !ok || len(v) < 4 || standsFor(v) {
+	if ok && len(v) < 2 && isRandom(name) { // the key stands for the user
+		f.add(Password, s.at, s.at+len(name))
+		return end
+	}
+	if !ok || len(v) < 4 || standsFor(v) || name != "" && f.text[i+1] == '-' && !isOdd(v) && !mixed(v) {
 		return i + 1
 	}
 	f.add(Password, s.at+len(name)+1, end)
@@ -84,7 +105,12 @@ func takesPassword(line string, option byte, apart bool) bool {
 	}
 	switch option {
 	case 'p':
-		return has("sshpass", "docker login", "podman login", "az login", "mongo") || !apart && has("mysql", "mariadb", "7z ")
+		return has("sshpass", " login", "mongo", "twine ", "cqlsh", "beeline", "rdesktop", "psexec", "evil-winrm", "crackmapexec", "netexec", "nxc ", "vncdo", "ncftp", "xfreerdp", "mosquitto_passwd") ||
+			!apart && has("mysql", "mariadb", "7z ", "7za ", "unrar ", "rar ")
+	case 'k':
+		return has("openssl enc", "openssl aes", "openssl des")
+	case 'A', 'X':
+		return has("snmpget", "snmpwalk", "snmpset", "snmpbulk")
 	case 'N':
 		return has("ssh-keygen")
 	case 'P':
@@ -186,6 +212,9 @@ func (f *finder) url(i int) int {
 		return at
 	}
 	if at < 0 || sep < 0 || sep >= at {
+		if _, known := tokenAt(text, start); at < 0 && known == 0 {
+			return max(start, f.linked(start))
+		}
 		return start
 	}
 	v := text[sep+1 : at]

@@ -1,5 +1,7 @@
 package secrets
 
+import "strings"
+
 // longestPlain is shorter than each token, in bytes.
 const longestPlain = 15
 
@@ -11,6 +13,9 @@ func plain(text string, i int) int {
 		end++
 	}
 	if n := end - i; n < 2 || n > longestPlain || end < len(text) && class[text[end]]&joins != 0 {
+		return 0
+	}
+	if end+1 < len(text) && strings.IndexByte("%!#$^&*+", text[end]) >= 0 && class[text[end+1]]&alnum != 0 {
 		return 0
 	}
 	before := byte(0)
@@ -30,7 +35,7 @@ func ending(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) 
 var tellingWords = [...]string{
 	"chpasswd", "kinit", "cryptsetup", "smbpasswd", "vncpasswd", "stdin", "echo", "SecureString", "user", "basic", "htpasswd", "key", "auth",
 	"priv", "mnemonic", "phrase", "login", "logon", "credential", "credentials", "creds", "account", "Zugangsdaten", "bearer", "by",
-	"requirepass", "data", "passe", "splunk", "ssws", "GenieKey", "in", "code", "codes", "pgpass",
+	"requirepass", "data", "passe", "splunk", "ssws", "GenieKey", "in", "code", "codes", "pgpass", "master", "words", "trezor", "ledger", "wallet", "metamask", "seed", "alias",
 }
 
 // tellingEndings has a bit for the last three letters of each word that tells of a secret.

@@ -1,7 +1,7 @@
 // Package secrets finds keys, tokens and passwords in text. Host and guests share it, and it imports neither.
 //
-// It knows keys by the forms that their services publish, and passwords by the names before them: in URLs, headers, commands,
-// configurations, code and prose. What stands for a secret is none: placeholders, variables, calls, paths, digests, UUIDs. It uses no
+// It knows keys by the forms that their services publish or by the words around them, and passwords by the names before them: in URLs, headers,
+// commands, configurations, code and prose. What stands for a secret is none: placeholders, variables, calls, paths, digests, UUIDs. It uses no
 // regular expressions, and reads a text once, from left to right; of a text with secrets, what is left is read again.
 package secrets
 
@@ -29,7 +29,7 @@ const (
 
 // Kinds returns all kinds, sorted.
 func Kinds() []Kind {
-	list := []Kind{Password, Token, Secret, APIKey, Bearer, URLPassword, PrivateKey, JWT, HighEntropy, "telegram-token", "webhook", "azure-key", "azure-secret", "discord-token", "airtable-token", "asana-token", "mailchimp-key"}
+	list := []Kind{Password, Token, Secret, APIKey, Bearer, URLPassword, PrivateKey, JWT, HighEntropy, "password-hash", "telegram-token", "webhook", "azure-key", "azure-secret", "discord-token", "airtable-token", "asana-token", "mailchimp-key"}
 	for _, x := range forms {
 		list = append(list, x.kind)
 	}
@@ -173,6 +173,22 @@ func (f *finder) step(i int) int {
 		return f.url(i)
 	case c == '@':
 		f.userinfo(i)
+	case c == '?' || c == '&':
+		if end := f.query(i); end > 0 {
+			return end
+		}
+	case c == '$' || c == '{':
+		if end := f.crypt(i); end > 0 {
+			return end
+		}
+	case c == '^' && i > 0 && strings.IndexByte(" \"'`", f.text[i-1]) >= 0:
+		if end := f.loose(i); end > 0 {
+			return end
+		}
+	case c == '/' && i > 0 && f.text[i-1] == ' ':
+		if end := f.option(i); end > 0 {
+			return end
+		}
 	case c == '<' && strings.HasPrefix(f.text[i:], "<<< "):
 		return f.here(i)
 	case c == '[' && strings.HasPrefix(f.text[i:], opening):
@@ -202,6 +218,11 @@ func (f *finder) whole(i int) int {
 			return end
 		}
 	}
+	if class[f.text[i]]&digit != 0 && (i == 0 || f.text[i-1] <= ' ' || strings.IndexByte("\"':=(#>", f.text[i-1]) >= 0) {
+		if end := f.coded(i); end > 0 {
+			return end
+		}
+	}
 	end := i + 1
 	for end < len(f.text) && class[f.text[end]]&inName != 0 && !isWide(f.text[end:]) && !(f.text[end] < 0x80 && isCJK(f.text, end)) {
 		end++
@@ -226,7 +247,35 @@ func (f *finder) whole(i int) int {
 	if stop := f.argument(name, i, end); stop > 0 {
 		return stop
 	}
+	if i == 0 || strings.IndexByte(" \t\"'`:=(\n", f.text[i-1]) >= 0 {
+		if stop := f.atWord(i, end); stop > 0 {
+			return stop
+		}
+	}
 	return f.lone(i, end)
+}
+
+// atWord looks for a secret that begins with the word from i to end, and that the line tells. It returns where the secret ends; 0: there is none.
+func (f *finder) atWord(i, end int) int {
+	if i == 0 || f.text[i-1] == '\n' {
+		if stop := f.colons(i); stop > 0 {
+			return stop
+		}
+	}
+	if end < len(f.text) && f.text[end] == '-' && end-i >= shortestCode && end-i <= 8 {
+		if stop := f.groupedCode(i); stop > 0 {
+			return stop
+		}
+	}
+	if f.text[i] == 'W' {
+		if stop := f.wifi(i); stop > 0 {
+			return stop
+		}
+	}
+	if stop := f.userColon(i, end); stop > 0 {
+		return stop
+	}
+	return f.loose(i)
 }
 
 // besideKey adds the secret that stands beside the id of an AWS key, as in a list of keys, and returns where to go on.

@@ -147,15 +147,17 @@ func BenchmarkHostile(b *testing.B) {
 
 func BenchmarkRedact(b *testing.B) {
 	for name, kind := range map[string]string{"secrets": "true", "harmless": "false"} {
-		var text strings.Builder
-		for _, s := range corpus(b, kind) {
-			text.WriteString(s.text + "\n")
+		list, size := corpus(b, kind), 0
+		for _, s := range list {
+			size += len(s.text)
 		}
 		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(text.Len()))
+			b.SetBytes(int64(size))
 			for b.Loop() {
-				if _, _, err := secrets.Redact(text.String()); err != nil {
-					b.Fatal(err)
+				for _, s := range list {
+					if _, _, err := secrets.Redact(s.text); err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
 		})

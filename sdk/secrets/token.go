@@ -13,6 +13,8 @@ const (
 	inBase64 // letters, digits, +, / and =
 	inUpper  // capitals and digits
 	inDotted // letters, digits, _, - and .
+	breaks   // what no password in a sentence has: blanks, quotes, brackets
+	joining  // hyphens and dots
 	joins    // what a word goes on with, in a name, a token, an address, or a call
 
 	letter = lower | upper
@@ -38,6 +40,12 @@ func classes() (c [256]uint16) {
 			c[b] = inBase64
 		case b >= 0x80:
 			c[b] = inName
+		}
+		if b <= ' ' || b >= 0x80 || strings.IndexByte("\"'`,;()<>[]{}|\\", byte(b)) >= 0 {
+			c[b] |= breaks
+		}
+		if b == '-' || b == '.' {
+			c[b] |= joining
 		}
 		if c[b]&inToken != 0 || b == '.' {
 			c[b] |= inDotted
@@ -81,7 +89,10 @@ var forms = [...]form{
 	{"ATCTT3", "atlassian-token", inToken | inBase64, 50, anyLength},
 	{"ATTA", "trello-token", hexLower, 60, 80},
 	{"AVNS_", "aiven-password", inToken, 16, 40},
+	{"Atza|", "amazon-token", inToken, 60, anyLength},
+	{"BSA", "brave-key", inToken, 28, 28},
 	{"CCIPAT_", "circleci-token", inToken, 40, 100},
+	{"CCIPRJ_", "circleci-token", inToken, 40, 100},
 	{"CFPAT-", "contentful-token", inToken, 40, 60},
 	{"CLOJARS_", "clojars-token", alnum, 60, 60},
 	{"EAAA", "square-token", inToken, 56, 60},
@@ -90,9 +101,15 @@ var forms = [...]form{
 	{"EZTK", "easypost-key", alnum, 54, 54},
 	{"FLWSECK-", "flutterwave-key", inToken, 30, 40},
 	{"FLWSECK_TEST-", "flutterwave-key", inToken, 12, 40},
+	{"FwoGZXIvYXdz", "aws-token", inBase64, 60, anyLength},
 	{"GOCSPX-", "google-secret", inToken, 28, 28},
+	{"GOOG1E", "google-key", inUpper, 50, 62},
+	{"GOOG", "google-key", inUpper, 20, 24},
 	{"GR1348941", "gitlab-token", inToken, 20, 20},
 	{"HRKU-", "heroku-key", inToken, 36, 64},
+	{"IGAA", "instagram-token", inToken, 80, 400},
+	{"IGQV", "instagram-token", inToken, 80, 400},
+	{"IQoJb3JpZ2lu", "aws-token", inBase64, 60, anyLength},
 	{"K001", "backblaze-key", inBase64, 27, 27},
 	{"K002", "backblaze-key", inBase64, 27, 27},
 	{"K003", "backblaze-key", inBase64, 27, 27},
@@ -101,26 +118,38 @@ var forms = [...]form{
 	{"LTAI", "alibaba-key", alnum, 12, 24},
 	{"NRAK-", "newrelic-key", inUpper, 27, 27},
 	{"NRII-", "newrelic-key", inToken, 32, 32},
+	{"NRRA-", "newrelic-key", alnum, 40, 46},
 	{"PMAK-", "postman-key", inToken, 59, 59},
+	{"RGAPI-", "riot-key", inToken, 36, 36},
 	{"SG.", "sendgrid-key", inToken, 22, 22},
 	{"SK", "twilio-key", hexLower, 32, 32},
 	{"access-development-", "plaid-token", inToken, 36, 36},
 	{"access-production-", "plaid-token", inToken, 36, 36},
 	{"access-sandbox-", "plaid-token", inToken, 36, 36},
 	{"aio_", "adafruit-key", alnum, 28, 28},
+	{"ak-", "modal-key", alnum, 22, 22},
+	{"akab-", "akamai-key", inToken, 30, 40},
+	{"amzn.mws.", "amazon-secret", inToken, 36, 36},
+	{"amzn1.oa2-cs.v1.", "amazon-secret", hexLower, 64, 64},
 	{"api_org_", "huggingface-token", alnum, 34, 34},
 	{"apify_api_", "apify-token", alnum, 36, 40},
+	{"as-", "modal-key", alnum, 22, 22},
+	{"bb_live_", "browserbase-key", inToken, 26, 40},
 	{"bkua_", "buildkite-token", hexLower, 40, 40},
+	{"cal_live_", "cal-key", hexLower, 32, 32},
 	{"cfat_", "cloudflare-token", alnum, 40, 60},
 	{"cfk_", "cloudflare-token", alnum, 40, 60},
 	{"cfut_", "cloudflare-token", alnum, 40, 60},
 	{"cio", "crates-token", alnum, 32, 32},
 	{"csk-", "cerebras-key", alnum, 40, 60},
+	{"ctx7sk-", "context7-key", inToken, 36, 36},
+	{"dG9rO", "intercom-token", inBase64, 40, 80},
 	{"da2-", "aws-key", alnum, 26, 26},
 	{"dapi", "databricks-token", hexLower, 32, 32},
 	{"dckr_oat_", "docker-token", inToken, 27, anyLength},
 	{"dckr_pat_", "docker-token", inToken, 27, anyLength},
 	{"ddp_", "deno-token", alnum, 36, 40},
+	{"django-insecure-", "django-key", inToken | inBase64, 20, 100},
 	{"dnkey-", "defined-key", inToken, 60, 100},
 	{"doo_v1_", "digitalocean-token", hexLower, 64, 64},
 	{"dop_v1_", "digitalocean-token", hexLower, 64, 64},
@@ -131,6 +160,7 @@ var forms = [...]form{
 	{"duffel_live_", "duffel-token", inToken, 40, 46},
 	{"duffel_test_", "duffel-token", inToken, 40, 46},
 	{"e2b_", "e2b-key", hexLower, 40, 40},
+	{"eyJhdXRocyI6", "docker-token", inBase64, 20, anyLength},
 	{"fc-", "firecrawl-key", hexLower, 32, 32},
 	{"figd_", "figma-token", inToken, 40, 60},
 	{"fio-u-", "frameio-token", inToken, 64, 64},
@@ -168,26 +198,39 @@ var forms = [...]form{
 	{"key-", "mailgun-key", hexLower, 32, 32},
 	{"lin_api_", "linear-key", alnum, 40, 40},
 	{"lin_oauth_", "linear-key", alnum, 40, 64},
+	{"lin_wh_", "linear-key", alnum, 32, 64},
 	{"lsv2_pt_", "langsmith-key", inToken, 40, 50},
 	{"lsv2_sk_", "langsmith-key", inToken, 40, 50},
+	{"mdb_sa_sk_", "mongodb-secret", inToken, 30, 60},
+	{"mfa.", "discord-token", inToken, 80, 90},
 	{"napi_", "neon-key", alnum, 60, 70},
 	{"nfp_", "netlify-token", alnum, 36, 40},
 	{"npm_", "npm-token", alnum, 36, 36},
+	{"nsec1", PrivateKey, lower | digit, 50, 64},
 	{"ntn_", "notion-token", alnum, 40, 50},
 	{"nvapi-", "nvidia-key", inToken, 60, 70},
 	{"oauth:", "twitch-token", alnum, 30, 30},
 	{"ops_eyJ", "1password-token", inToken | inBase64, 200, anyLength},
+	{"ory_at_", "ory-token", inToken, 40, 100},
+	{"ory_pat_", "ory-token", inToken, 24, 64},
+	{"ory_rt_", "ory-token", inToken, 40, 100},
 	{"oy2", "nuget-key", alnum, 43, 43},
 	{"p8e-", "adobe-secret", alnum, 32, 32},
+	{"pa-", "voyage-key", inToken, 40, 50},
 	{"pat-eu1-", "hubspot-token", inToken, 36, 36},
 	{"pat-na1-", "hubspot-token", inToken, 36, 36},
 	{"pcsk_", "pinecone-key", inToken, 60, 80},
 	{"phx_", "posthog-key", inToken, 40, 50},
+	{"pit-", "highlevel-token", inToken, 36, 36},
+	{"pk_", "clickup-token", inToken, 41, 43},
 	{"pnu_", "prefect-key", alnum, 36, 36},
 	{"pplx-", "perplexity-key", alnum, 40, 56},
 	{"pscale_oauth_", "planetscale-token", inToken, 32, 64},
 	{"pscale_pw_", "planetscale-token", inToken, 32, 64},
 	{"pscale_tkn_", "planetscale-token", inToken, 32, 64},
+	{"ptla_", "pterodactyl-key", alnum, 43, 43},
+	{"ptlc_", "pterodactyl-key", alnum, 43, 43},
+	{"ptr_", "portainer-key", inBase64, 40, 50},
 	{"pul-", "pulumi-token", hexLower, 40, 40},
 	{"pypi-", "pypi-token", inToken, 50, anyLength},
 	{"r8_", "replicate-token", alnum, 37, 40},
@@ -197,9 +240,11 @@ var forms = [...]form{
 	{"rk_prod_", "stripe-key", alnum, 24, 247},
 	{"rk_test_", "stripe-key", alnum, 24, 247},
 	{"rnd_", "render-key", alnum, 28, 36},
+	{"rpa_", "runpod-key", alnum, 40, 60},
 	{"rubygems_", "rubygems-key", hexLower, 48, 48},
 	{"s-s4t2af-", "intra42-secret", hexLower, 64, 64},
 	{"s-s4t2ud-", "intra42-secret", hexLower, 64, 64},
+	{"sb_secret_", "supabase-token", inToken, 27, 50},
 	{"sbp_", "supabase-token", hexLower, 40, 40},
 	{"secret_", "notion-token", alnum, 43, 43},
 	{"sgp_", "sourcegraph-token", inToken, 40, 62},
@@ -210,7 +255,10 @@ var forms = [...]form{
 	{"shpca_", "shopify-token", hexLower | upper, 32, 32},
 	{"shppa_", "shopify-token", hexLower | upper, 32, 32},
 	{"shpss_", "shopify-token", hexLower | upper, 32, 32},
+	{"shptka_", "shopify-token", hexLower | upper, 32, 32},
 	{"shpua_", "shopify-token", hexLower | upper, 32, 32},
+	{"signkey-prod-", "inngest-key", hexLower, 32, 64},
+	{"sk-None-", "openai-key", inToken, 40, 250},
 	{"sk-admin-", "openai-key", inToken, 40, 250},
 	{"sk-ant-", "anthropic-key", inToken, 32, 200},
 	{"sk-lf-", "langfuse-key", inToken, 36, 36},
@@ -232,11 +280,20 @@ var forms = [...]form{
 	{"sqp_", "sonar-token", hexLower, 40, 40},
 	{"squ_", "sonar-token", hexLower, 40, 40},
 	{"syt_", "matrix-token", inToken, 30, 80},
+	{"t1.9eu", "yandex-token", inDotted, 60, anyLength},
 	{"tfp_", "typeform-token", inToken, 40, 64},
 	{"tk-us-", "scalingo-token", inToken, 48, 48},
+	{"tr_dev_", "trigger-key", alnum, 20, 40},
+	{"tr_prod_", "trigger-key", alnum, 20, 40},
 	{"tskey-", "tailscale-key", inToken, 20, 120},
 	{"tvly-", "tavily-key", inToken, 28, 60},
 	{"v1.0-", "cloudflare-token", inToken, 150, 200},
+	{"vca_", "vercel-token", alnum, 24, 64},
+	{"vci_", "vercel-token", alnum, 24, 64},
+	{"vck_", "vercel-token", alnum, 24, 64},
+	{"vcp_", "vercel-token", alnum, 24, 64},
+	{"vcr_", "vercel-token", alnum, 24, 64},
+	{"waka_", "wakatime-key", inToken, 36, 36},
 	{"whsec_", "stripe-key", inBase64, 24, 100},
 	{"xaat-", "axiom-token", inToken, 36, 36},
 	{"xai-", "xai-key", alnum, 70, 90},
@@ -244,14 +301,18 @@ var forms = [...]form{
 	{"xkeysib-", "brevo-key", inToken, 70, 90},
 	{"xoxa-", "slack-token", inToken, 20, 250},
 	{"xoxb-", "slack-token", inToken, 20, 250},
+	{"xoxc-", "slack-token", inToken, 20, 250},
+	{"xoxd-", "slack-token", inToken | inBase64, 20, 400},
 	{"xoxe-", "slack-token", inToken, 20, 250},
 	{"xoxo-", "slack-token", inToken, 20, 250},
 	{"xoxp-", "slack-token", inToken, 20, 250},
 	{"xoxr-", "slack-token", inToken, 20, 250},
 	{"xoxs-", "slack-token", inToken, 20, 250},
+	{"xprv9", PrivateKey, alnum, 100, 110},
 	{"xsmtpsib-", "brevo-key", inToken, 70, 90},
 	{"y0_", "yandex-token", inToken, 50, 70},
 	{"ya29.", "google-token", inToken, 30, anyLength},
+	{"zpka_", "zuplo-key", inToken, 36, 60},
 }
 
 // formsFrom are the first and the last form for each first byte of a prefix.
@@ -281,6 +342,9 @@ func seconds() (b [128][4]uint32) {
 
 // tokenAt returns the token of a known form that begins at a place; end is 0 if there is none.
 func tokenAt(text string, i int) (kind Kind, end int) {
+	if i >= len(text) {
+		return "", 0
+	}
 	c := text[i]
 	if c >= 128 {
 		return "", 0
@@ -302,6 +366,14 @@ func tokenAt(text string, i int) (kind Kind, end int) {
 		}
 	}
 	switch {
+	case c == 'k' && strings.HasPrefix(rest, "key") && len(rest) >= 17:
+		if n := run(rest, 3, alnum); n == 17 && switches(rest[3:n]) > 3 && !isCamel(rest[3:n]) {
+			return "airtable-token", i + n
+		}
+	case c == 's' && rest[1] == '.':
+		if n := run(rest, 2, alnum); n >= 26 && n <= 28 && isRandom(rest[2:n]) {
+			return "vault-token", i + n
+		}
 	case c == 'e' && strings.HasPrefix(rest, "eyJ"):
 		if n := jwtLength(rest); n > 0 {
 			return JWT, i + n
@@ -338,6 +410,8 @@ func tokenAt(text string, i int) (kind Kind, end int) {
 		if n := run(rest, 6, inDotted); n >= 36 && n <= 42 {
 			return "azure-secret", i + n
 		}
+	case class[c]&hexLower != 0 && len(rest) >= 50 && rest[32] == '-' && rest[41] == '-' && run(rest, 0, hexLower) == 32 && run(rest, 33, hexLower) == 41 && run(rest, 42, hexLower) == 50:
+		return "mailgun-key", i + 50
 	case class[c]&hexLower != 0 && len(rest) > 36 && strings.HasPrefix(rest[32:], "-us"):
 		if n := run(rest, 35, digit); run(rest, 0, hexLower) == 32 && n > 35 {
 			return "mailchimp-key", i + n

@@ -91,7 +91,7 @@ func isUnspoken(v string) bool {
 
 // saidBehind looks for a value a few words after its name: Password for the server: …, or: the password of the server is …
 func (f *finder) saidBehind(j int, m meaning) (value, bool) {
-	if m.strength <= weak || j >= len(f.text) || f.text[j] != ' ' {
+	if m.strength <= keyed || j >= len(f.text) || f.text[j] != ' ' {
 		return value{}, false
 	}
 	for at, words := j, 0; words < 7; words++ {
@@ -100,7 +100,7 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 			return v, true
 		}
 		end := at
-		for end < len(f.text) && (class[f.text[end]]&inName != 0 || strings.IndexByte("'()@*-", f.text[end]) >= 0) {
+		for end < len(f.text) && end-at < longestName && (class[f.text[end]]&inName != 0 || strings.IndexByte("'()@*-\"", f.text[end]) >= 0 || f.joinsName(end)) {
 			end++
 		}
 		isColon := end < len(f.text) && (f.text[end] == ':' || f.text[end] == '=' && end == at)
@@ -127,6 +127,11 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 	return value{}, false
 }
 
+// joinsName reports whether a dot or a slash at a place stands inside of a name, as that of a file.
+func (f *finder) joinsName(at int) bool {
+	return strings.IndexByte("./:", f.text[at]) >= 0 && at > 0 && at+1 < len(f.text) && class[f.text[at-1]]&alnum != 0 && class[f.text[at+1]]&alnum != 0
+}
+
 // inParentheses is a password in parentheses that stand at a place.
 func (f *finder) inParentheses(at int, m meaning) (value, bool) {
 	if m.strength != password || at >= len(f.text) || f.text[at] != '(' {
@@ -144,7 +149,7 @@ var saying = [...]string{"is", "it's", "its", "be", "to", "was", "ist", "lautet"
 
 // saidBefore looks for a value before its name: use … as the password.
 func (f *finder) saidBefore(i int, m meaning) (value, bool) {
-	if m.strength <= weak {
+	if m.strength <= keyed {
 		return value{}, false
 	}
 	before := f.text[max(0, i-12):i]
@@ -203,6 +208,11 @@ func (f *finder) judged(at site, m meaning) (value, bool) {
 	if at.quote == 0 {
 		end = start + len(trimmed(f.text[start:end]))
 	}
+	if s == password && at.quote == 0 && (at.after == verb || at.after == colon) {
+		if last := f.wordy(start); last > 0 {
+			return value{m.kind, start, last}, true
+		}
+	}
 	if end <= start || end-start > longestValue || !f.isSecret(f.text[start:end], s, at, end) {
 		return value{}, false
 	}
@@ -231,6 +241,12 @@ func (f *finder) siteOf(i, j int) (s site, ok bool) {
 		at++
 	}
 	if text[j-1] != ')' && at > j && text[at-1] == ')' { // a call that ends
+		for _, typing := range [...]string{".type(", ".fill(", ".sendKeys(", ".send_keys(", ".setValue(", ".clear().type("} {
+			if strings.HasPrefix(text[at:], typing) {
+				s.after = call
+				return f.opened(at+len(typing), s)
+			}
+		}
 		return s, false
 	}
 	closed := at

@@ -51,3 +51,17 @@ func TestASetGetsTheLabelsOfItsPart(t *testing.T) {
 		t.Errorf("read: got %v, %v", got, err)
 	}
 }
+
+func TestSecretsAreJudgedByWhatIsLeftOfThem(t *testing.T) {
+	list := []labelledSecret{
+		{"the password is tiger4711", "tiger4711"}, {"the password is in the vault", ""}, {"nothing tells of walrus", "walrus"},
+	}
+	var wrong []string
+	found, kept, err := redacted(list, func(what string, l labelledSecret, _ string) { wrong = append(wrong, what+": "+l.Text) })
+	if err != nil || found != (share{1, 2}) || kept != (share{1, 1}) {
+		t.Errorf("got %v found, %v kept, %v, want 1 of 2 and 1 of 1", found, kept, err)
+	}
+	if len(wrong) != 1 || wrong[0] != "missed: nothing tells of walrus" {
+		t.Errorf("wrong are %q, want the one that was missed", wrong)
+	}
+}

@@ -1,10 +1,13 @@
 // Command judge measures how well families judge what memories are about, on sets that people labelled.
 //
 //	go run ./host/bench/judge [-test] [-data DIR] [SET...]
+//	go run ./host/bench/judge [-wrong] secrets FILE...
 //
 // Each set asks the tools of a server with the built-in families, as an agent does, and compares their answers with the labels in
 // testdata/NAME-dev.jsonl. With -test it also asks about NAME-test.jsonl and NAME-blind.jsonl, which nobody tunes on; a set may have no blind
 // part. A baseline is what one would get without judging, by the same labels.
+//
+// Secrets are judged on files of one's own, without a server: a secret is found if nothing of it is left.
 package main
 
 import (
@@ -31,7 +34,11 @@ func main() {
 	defer stop()
 	withTest := flag.Bool("test", false, "also judge the sets that nobody tunes on")
 	data := flag.String("data", "", "the directory of the labelled sets; empty: those in testdata")
+	wrong := flag.Bool("wrong", false, "print what was judged wrongly; of secrets alone")
 	flag.Parse()
+	if flag.Arg(0) == "secrets" {
+		exit(judgeSecrets(os.Stdout, flag.Args()[1:], *wrong))
+	}
 	parts := []part{dev}
 	if *withTest {
 		parts = append(parts, test, blind)
@@ -40,10 +47,15 @@ func main() {
 	if err == nil {
 		err = judge(ctx, os.Stdout, chosen, parts, *data)
 	}
+	exit(err)
+}
+
+func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "judge:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 // choose returns the sets with the names; all when there are none.

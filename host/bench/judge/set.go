@@ -97,6 +97,11 @@ func read[T any](l labels, name string) ([]T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read labels: %w", err)
 	}
+	return parse[T](path, data)
+}
+
+// parse reads the lines of a labelled file.
+func parse[T any](path string, data []byte) ([]T, error) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, longestLine)
 	var list []T

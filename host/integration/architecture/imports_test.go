@@ -186,7 +186,7 @@ func rules() []rule {
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}},   // serves measurements only
-		{pkg: "host/bench/judge", own: []string{"guests/lib/words", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client"}}, // likewise
+		{pkg: "host/bench/judge", own: []string{"guests/lib/words", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client", "sdk/secrets"}}, // likewise
 		{pkg: "host/bench/pairs"},             // likewise
 		{pkg: "host/bench/measure/testtimes"}, // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},
