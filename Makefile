@@ -115,7 +115,7 @@ cross: $(IMAGE)  ## build and vet it for all platforms, whose types make check c
 # Who signs the catalogue of families gives RELEASE_KEY, files of secret keys that alcove family keygen makes: two while a key is replaced.
 # Who builds a release again gives its published signatures as SIGNATURES. CONTACT is the address of who publishes packages.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-release: build   ## build bin/release: the program for all platforms, archives, packages, plugins, image, extensions, sums, bills of materials (VERSION=v1 RELEASE_KEY=file)
+release: build   ## build bin/release: the program for all platforms, archives, packages, plugins, image, extensions, chart, sums, bills of materials (VERSION=v1 RELEASE_KEY=file)
 	@rm -rf bin/release && mkdir -p bin/release
 	@$(GO) run ./cmd/release sign -image $(IMAGE) -keys '$(RELEASE_KEY)' -signatures '$(SIGNATURES)' > bin/release/catalogue.sig
 	@set -e; made="$$(cat bin/release/catalogue.sig)"; for p in $(PLATFORMS); do \
@@ -125,7 +125,7 @@ release: build   ## build bin/release: the program for all platforms, archives, 
 	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
 	@rm -rf bin/manual && bin/alcove manual bin/manual > /dev/null
 	@$(GO) run ./cmd/release pack -dir bin/release -version '$(VERSION)' -time $(SOURCE_DATE_EPOCH) -manual bin/manual $(CONTACT:%=-contact '%')
-	@$(MAKE) --no-print-directory npm image mcpb
+	@$(MAKE) --no-print-directory npm image mcpb deploy
 	@$(GO) run ./cmd/release sums -dir bin/release -keys '$(RELEASE_KEY)'
 
 npm:             ## write the packages of npm into bin/release/npm, from the programs in bin/release
@@ -138,7 +138,19 @@ mcpb:            ## build the desktop extensions of the programs in bin/release,
 	@$(GO) run ./cmd/release extensions -version '$(VERSION)'
 	@$(GO) run ./cmd/release listing -version '$(VERSION)'
 
-release-test:    ## test what make release made: the image with podman, an extension with an MCP client and with npx mcpb, where these are installed
+deploy:          ## write the Helm chart, the manifest for Kubernetes and the file of Docker Compose into bin/release
+	@$(GO) run ./cmd/release deploy -version '$(VERSION)'
+
+# With Helm's own code and the schema of Kubernetes, which are a module of their own and take minutes to compile at first.
+HELM := cd cmd/release/deploy/helm && GOFLAGS= $(GO) run . -chart ../chart -set tls.secret=alcove-tls
+chart:           ## lint and render the chart with Helm, validate what comes out, and write cmd/release/deploy/kubernetes.yaml anew
+	@$(HELM) -out ../kubernetes.yaml
+	@$(HELM) -set families=false -set requireKeys=false -set networkPolicy.enabled=false
+	@$(HELM) -set 'arguments={--posture=careful}' -set environmentSecret=embedder -set service.type=LoadBalancer -set storage.className=fast \
+		-set image.digest=sha256:$$(printf %064d 0) -set 'image.pullSecrets[0].name=pull' -set 'tolerations[0].operator=Exists'
+
+release-test: chart ## test what make release made: the chart with Helm, the image with podman, an extension with an MCP client and with npx mcpb, where these are installed
+	git diff --exit-code -- cmd/release/deploy/kubernetes.yaml
 	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/...
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare

@@ -44,8 +44,8 @@ func newContainer(t *testing.T) *container {
 	return c
 }
 
-// imageContainer is a container of the published image, with this program in it: nothing but its volume can be written.
-func imageContainer(t *testing.T) (c *container, healthCheck []string) {
+// imageContainer is a container of the published image, with this program in it, and a volume that is mounted as said.
+func imageContainer(t *testing.T, volume string) (c *container, healthCheck []string) {
 	t.Helper()
 	c = emptyContainer(t)
 	r := product.Release{Version: "v0.0.0-test", Dir: t.TempDir()}
@@ -62,10 +62,8 @@ func imageContainer(t *testing.T) (c *container, healthCheck []string) {
 		t.Fatal(err)
 	}
 	c.withSystem()
-	data := filepath.Join(c.root, "data")
-	c.mount("tmpfs", data, fmt.Sprintf("size=512m,mode=700,uid=%d,gid=%d", containerUser, containerUser))
+	c.mount("tmpfs", filepath.Join(c.root, "data"), "size=512m,"+volume)
 	c.env = append([]string{asMain + "=1"}, config.Env...)
-	c.seal()
 	if got, want := config.User, fmt.Sprintf("%d:%d", containerUser, containerUser); got != want {
 		t.Errorf("the image's user: got %s, want %s", got, want)
 	}
@@ -273,7 +271,8 @@ func TestInAContainerWithScratchALockedServerRuns(t *testing.T) {
 }
 
 func TestTheImageServesWithAReadOnlyRootAndChecksItsHealth(t *testing.T) {
-	c, healthCheck := imageContainer(t)
+	c, healthCheck := imageContainer(t, fmt.Sprintf("mode=700,uid=%d,gid=%d", containerUser, containerUser))
+	c.seal()
 	if out, err := c.command(healthCheck[1:]...).CombinedOutput(); err == nil || !bytes.Contains(out, []byte("no server is running")) {
 		t.Errorf("without a server the health check says %s, %v, want that none is running", out, err)
 	}
@@ -287,5 +286,21 @@ func TestTheImageServesWithAReadOnlyRootAndChecksItsHealth(t *testing.T) {
 		if out, err := c.command(args...).CombinedOutput(); err != nil || args[0] == "recall" && string(out) != "blue\n" {
 			t.Errorf("%q: got %q, %v, want blue", args, out, err)
 		}
+	}
+}
+
+// A volume of Kubernetes is its group's, so compiled code is in the container's own /tmp, as the chart says.
+func TestTheImageServesFamiliesOnAVolumeOfItsGroup(t *testing.T) {
+	c, _ := imageContainer(t, fmt.Sprintf("mode=2775,uid=0,gid=%d", volumeGroup))
+	c.env = append(c.env, "ALCOVE_CACHE=/tmp/cache")
+	if got, want := c.serves("serve"), "200 ready\n"; got != want {
+		t.Errorf("readyz: got %q, want %q", got, want)
+	}
+	info, err := os.Stat(filepath.Join(c.root, "data", "alcove"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o700 {
+		t.Errorf("the data directory has the mode %o, want 700", got)
 	}
 }

@@ -8,6 +8,7 @@
 //	release push-image -version v1.0.0
 //	release extensions -version v1.0.0
 //	release listing -version v1.0.0
+//	release deploy -version v1.0.0
 //	release sums -dir bin/release -keys "old.key new.key"
 //	release pack -dir bin/release -version v1.0.0 -time 1700000000 -manual bin/manual
 package main
@@ -24,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/cmd/release/deploy"
 	"github.com/alcove-memory/alcove/cmd/release/extension"
 	"github.com/alcove-memory/alcove/cmd/release/listing"
 	"github.com/alcove-memory/alcove/guests/build/image"
@@ -44,7 +46,7 @@ type command func(ctx context.Context, args []string, out io.Writer) error
 
 func commands() map[string]command {
 	return map[string]command{"sign": runSign, "sbom": runSBOM, "pack": runPack, "npm": runNPM, "image": makeImage, "push-image": pushImage, "sums": runSums,
-		"extensions": made("extensions", extension.Write), "listing": made("listing", listing.Write)}
+		"extensions": made("extensions", extension.Write), "listing": made("listing", listing.Write), "deploy": made("deploy", deploy.Write)}
 }
 
 func run(args []string, out io.Writer) error {

@@ -218,7 +218,7 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 		"does not carry the families": {"sbom", "-image", "@families.image", "-program", "@plain"},
 		"read the program":            {"sbom", "-image", "@families.image", "-program", "@none"},
 		"read how":                    {"sbom", "-image", "@families.image", "-program", "@families.image"},
-		"give extensions, image, listing, npm, pack, push-image, sbom, sign or sums": {},
+		"give deploy, extensions, image, listing, npm, pack, push-image, sbom, sign or sums": {},
 		"make the release first":        {"npm", "-version", "v1.2.3", "-dir", t.TempDir(), "-sources", "../.."},
 		"npm takes flags only":          {"npm", "more"},
 		"there is no command \"push\"":  {"push", "-image", "@families.image"},

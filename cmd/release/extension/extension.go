@@ -27,11 +27,14 @@ func File(r product.Release, p product.Platform) string {
 	return filepath.Join(r.Dir, product.Name+"-"+p.String()+".mcpb")
 }
 
-// Write makes the extensions for all platforms.
+// Write makes the extensions for all platforms, and the icon as a file of its own, which the chart names.
 func Write(r product.Release) error {
 	icon, err := Icon(iconSize)
 	if err != nil {
 		return fmt.Errorf("draw the icon: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dir, product.Name+"-"+iconFile), icon, 0o644); err != nil {
+		return fmt.Errorf("write the icon: %w", err)
 	}
 	for _, p := range product.Platforms() {
 		if err := write(r, p, icon); err != nil {

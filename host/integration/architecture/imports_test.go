@@ -220,6 +220,7 @@ func rules() []rule {
 		{pkg: "cmd/release/licences"}, // asks the go command for the modules of a program
 		{pkg: "cmd/release/product", never: append(outside, "os")},
 		{pkg: "cmd/release/npm", own: []string{"cmd/release/product"}, never: outside},
+		{pkg: "cmd/release/deploy", own: []string{"cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/extension", own: []string{"cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/listing", own: []string{"cmd/release/container", "cmd/release/extension", "cmd/release/npm", "cmd/release/product"}, never: outside},
 		{pkg: "cmd/release/container", own: []string{"cmd/release/product", "registry/oci"}, others: []string{"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec", "golang.org/x/crypto", "oras.land/oras-go"}, never: outside},
