@@ -822,10 +822,11 @@ type BranchDiffResponse struct {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name     string `json:"name"`               // its name
-	From     string `json:"from,omitempty"`     // the branch to fork; default: the call's own
-	AsOf     string `json:"as_of,omitempty"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Required bool   `json:"required,omitempty"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
+	Name     string `json:"name"`                // its name
+	From     string `json:"from,omitempty"`      // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitempty"`  // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
+	ReadOnly bool   `json:"read_only,omitempty"` // nobody can write to the branch; without it, all can who may
 }
 
 // BranchForkResponse is the response of branch.fork.

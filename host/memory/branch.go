@@ -22,7 +22,17 @@ func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
 
 // Fork makes a branch from another at a moment. It copies nothing, so its time does not depend on the size.
 func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
-	s, w := a.space, a.sign(w)
+	return a.fork(ctx, from, at, w, lineage.Record{Name: name})
+}
+
+// Pin makes a branch from another at a moment, as Fork does, that takes no writes.
+func (a *Access) Pin(ctx context.Context, from, name string, at AsOf, w Write) (Branch, error) {
+	return a.fork(ctx, from, at, w, lineage.Record{Name: name, ReadOnly: true})
+}
+
+// fork makes a branch from another at a moment. The record has its name, and whether it takes writes.
+func (a *Access) fork(ctx context.Context, from string, at AsOf, w Write, record lineage.Record) (Branch, error) {
+	s, w, name := a.space, a.sign(w), record.Name
 	if err := a.mayBranch(); err != nil {
 		return Branch{}, err
 	}
@@ -39,7 +49,7 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if err != nil {
 		return Branch{}, err
 	}
-	req := request(w, "fork", from, name, at)
+	req := request(w, "fork", from, name, at, record.ReadOnly)
 	if done, err := s.replayedBranch(ctx, req, name); done != nil || err != nil {
 		return done.orZero(), err
 	}
@@ -49,7 +59,7 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if err != nil {
 		return Branch{}, err
 	}
-	record := lineage.Record{Name: name, Parent: v.branch.Name, From: start.Branch, At: start.At}
+	record.Parent, record.From, record.At = v.branch.Name, start.Branch, start.At
 	if w.DryRun {
 		return s.branchToBe(record, len(v.lineage))
 	}

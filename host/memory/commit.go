@@ -22,6 +22,9 @@ func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store
 	if IsProposal(b.Name) && writesTo(b.ID, batch) {
 		return store.Committed{}, unchanging(b.Name)
 	}
+	if b.ReadOnly && writesTo(b.ID, batch) {
+		return store.Committed{}, &Error{Code: Denied, Message: fmt.Sprintf("branch %q is read-only: write to another branch", b.Name)}
+	}
 	batch, err := s.signed(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err

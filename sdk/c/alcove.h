@@ -466,7 +466,7 @@ struct alcove_branch_diff_request { alcove_text source; alcove_text target; ALCO
 // The response of branch.diff.
 struct alcove_branch_diff_response { int64_t added; int64_t changed; int64_t removed; int64_t clashes; ALCOVE_LIST(alcove_difference) differences; bool truncated; };
 // The request of branch.fork: make a branch, after the commit.
-struct alcove_branch_fork_request { alcove_text name; alcove_text from; alcove_text as_of; bool required; };
+struct alcove_branch_fork_request { alcove_text name; alcove_text from; alcove_text as_of; bool required; bool read_only; };
 // The response of branch.fork.
 struct alcove_branch_fork_response { alcove_text name; alcove_text from; };
 // The request of branch.merge: merge a branch after the commit, or preview that.

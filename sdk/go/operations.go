@@ -1753,10 +1753,11 @@ func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name     string `json:"name"`              // its name
-	From     string `json:"from,omitzero"`     // the branch to fork; default: the call's own
-	AsOf     string `json:"as_of,omitzero"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
-	Required bool   `json:"required,omitzero"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
+	Name     string `json:"name"`               // its name
+	From     string `json:"from,omitzero"`      // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitzero"`  // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
+	ReadOnly bool   `json:"read_only,omitzero"` // nobody can write to the branch; without it, all can who may
 }
 
 func (x *BranchForkRequest) CodeJSON(c *scan.Coder) {
@@ -1765,6 +1766,7 @@ func (x *BranchForkRequest) CodeJSON(c *scan.Coder) {
 		{Name: "from", Value: scan.Text(&x.From), Omit: x.From == ""},
 		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
 		{Name: "required", Value: scan.Bool(&x.Required), Omit: !x.Required},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly), Omit: !x.ReadOnly},
 	})
 }
 

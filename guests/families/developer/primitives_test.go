@@ -291,13 +291,27 @@ func TestATransactionAppliesTogetherOrNotAtAll(t *testing.T) {
 	w.refused(alcove.InvalidArgument, "memory_transaction", arguments{"action": "commit"})
 }
 
-func TestATransactionThatIsReadOnlyPinsAVersion(t *testing.T) {
+func TestATransactionThatIsReadOnlyPinsAVersionAndRefusesWrites(t *testing.T) {
 	w := open(t)
 	w.do("memory_kv", arguments{"action": "put", "key": "a", "value": 1})
 	begun := w.do("memory_transaction", arguments{"action": "begin", "read_only": true})
+	if begun["branch"] == "default" || begun["target"] != "default" {
+		t.Errorf("a read-only transaction of default has the branch %v and the target %v, want a branch of its own", begun["branch"], begun["target"])
+	}
 	w.do("memory_kv", arguments{"action": "put", "key": "a", "value": 2})
 	w.says(w.do("memory_kv", arguments{"action": "get", "key": "a", "as_of": begun["as_of"]}), `{"value":1}`)
 	w.refused(alcove.Denied, "memory_kv", arguments{"action": "put", "key": "a", "value": 3, "as_of": begun["as_of"]})
+	w.says(w.do("memory_kv", arguments{"action": "get", "key": "a", "branch": begun["branch"]}), `{"value":1}`)
+	for tool, written := range map[string]arguments{
+		"memory_kv":     {"action": "put", "key": "a", "value": 3},
+		"memory_cell":   {"action": "set", "key": "n", "value": 3},
+		"memory_json":   {"action": "set", "key": "doc", "path": "$", "value": arguments{"n": 1}},
+		"memory_events": {"action": "append", "event": "moved"},
+	} {
+		written["branch"] = begun["branch"]
+		w.refused(alcove.Denied, tool, written)
+	}
+	w.says(w.do("memory_kv", arguments{"action": "get", "key": "a"}), `{"value":2}`)
 	w.says(w.do("memory_transaction", arguments{"action": "commit", "id": begun["id"]}), `{"state":"committed","applied":0}`)
 }
 

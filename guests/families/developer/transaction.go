@@ -12,9 +12,9 @@ var transactions = alcove.Records[begunTransaction]{Name: "txn", Per: "space", E
 // begunTransaction is one that was begun.
 type begunTransaction struct {
 	Owner    string
-	Branch   string // its own; of a read-only one empty
+	Branch   string // its own
 	Target   string // that it was begun on
-	At       uint64 // of a read-only one: the version that it reads
+	At       uint64 // of a read-only one: the version that it was begun at
 	Expires  alcove.Time
 	State    string // active, committing or rolled_back
 	ReadOnly bool
@@ -36,8 +36,8 @@ const (
 // Transaction applies several calls together, or not at all.
 //
 // begin answers a branch: pass it as branch in the calls of the transaction. commit merges the branch into the one it was begun on; if
-// others changed the same keys in the meantime, conflicts names them and nothing is changed. rollback deletes the branch. With read_only,
-// begin answers as_of instead: a version to pass in calls that read. An open transaction expires after transaction_minutes; what a client
+// others changed the same keys in the meantime, conflicts names them and nothing is changed. rollback deletes the branch. With read_only
+// the branch stays as it was at begin: writes to it are refused. An open transaction expires after transaction_minutes; what a client
 // that crashed left expires the same way. id may be left out where exactly one is open in the namespace.
 //
 //alcove:tool memory_transaction mixed destructive
@@ -58,7 +58,7 @@ type Transaction struct {
 type transactionAnswer struct {
 	ID           string            `json:",omitzero"`
 	Branch       string            `json:",omitzero"`      // To pass as branch.
-	AsOf         string            `json:"as_of,omitzero"` // To pass as as_of: of a read-only one.
+	AsOf         string            `json:"as_of,omitzero"` // Of a read-only one: the version of target that its branch shows.
 	State        string            `json:",omitzero"`
 	Target       string            `json:",omitzero"`
 	ReadOnly     bool              `json:",omitzero"`
@@ -126,26 +126,16 @@ func (in Transaction) done() string {
 func (x *begunTransaction) answer(id, state string) transactionAnswer {
 	out := transactionAnswer{ID: id, Branch: x.Branch, State: state, Target: x.Target, ReadOnly: x.ReadOnly, ExpiresAt: x.Expires}
 	if x.ReadOnly {
-		out.Branch, out.AsOf = x.Target, versionText(x.At)
+		out.AsOf = versionText(x.At)
 	}
 	return out
 }
 
-// begin forks the branch of a new transaction, or pins a version.
+// begin forks the branch of a new transaction.
 func (in Transaction) begin(c *alcove.Call, cfg Config) (out transactionAnswer, err error) {
-	open, err := in.active(c)
+	n, err := ownBranches(c)
 	if err != nil {
 		return out, err
-	}
-	branches, err := ownBranches(c)
-	if err != nil {
-		return out, err
-	}
-	n := branches
-	for _, x := range open.Transactions {
-		if x.ReadOnly {
-			n++
-		}
 	}
 	if n >= cfg.TransactionsOpen {
 		return out, alcove.Errorf(alcove.Exhausted, "%d transactions are open: at most %d may be; commit or roll back some", n, cfg.TransactionsOpen)
@@ -159,10 +149,9 @@ func (in Transaction) begin(c *alcove.Call, cfg Config) (out transactionAnswer, 
 			return out, err
 		}
 		x.At = now.Version
-		return x.answer(id, active), transactions.Put(c, id, x)
 	}
 	x.Branch = branchPrefix + id[len(idPrefix):] + "-" + ownerMark(c.Caller)
-	if _, err := c.BranchFork(alcove.BranchForkRequest{Name: x.Branch, Required: true}); err != nil {
+	if _, err := c.BranchFork(alcove.BranchForkRequest{Name: x.Branch, Required: true, ReadOnly: x.ReadOnly}); err != nil {
 		return out, err
 	}
 	if _, err := c.Enqueue(Expire{}, lasts+alcove.Second); err != nil {
@@ -206,7 +195,7 @@ func (in Transaction) active(c *alcove.Call) (out transactionAnswer, err error) 
 			return out, err
 		}
 		x := &record.Value
-		if x.Owner != c.Caller || x.State != active || c.Time() >= x.Expires || !x.ReadOnly && !there[x.Branch] {
+		if x.Owner != c.Caller || x.State != active || c.Time() >= x.Expires || !there[x.Branch] {
 			continue
 		}
 		a := x.answer(record.Key, active)
@@ -218,14 +207,11 @@ func (in Transaction) active(c *alcove.Call) (out transactionAnswer, err error) 
 
 // stateNow is what became of a transaction. One that is committing is committed if nothing is left to merge.
 func (x *begunTransaction) stateNow(c *alcove.Call) (string, error) {
-	there := map[string]bool{}
-	if !x.ReadOnly {
-		var err error
-		if there, err = branchesThere(c); err != nil {
-			return "", err
-		}
+	there, err := branchesThere(c)
+	if err != nil {
+		return "", err
 	}
-	gone := !x.ReadOnly && !there[x.Branch]
+	gone := !there[x.Branch]
 	switch {
 	case x.State == rolledBack:
 		return rolledBack, nil
@@ -252,7 +238,7 @@ func (x *begunTransaction) commit(c *alcove.Call, id string) (out transactionAns
 	out.Applied = new(int)
 	if x.ReadOnly {
 		x.State = committing
-		return out, transactions.Put(c, id, *x)
+		return out, first(leave(c, x.Branch), transactions.Put(c, id, *x))
 	}
 	merge := alcove.BranchMergeRequest{Source: x.Branch, Target: x.Target, Preview: true}
 	merged, err := c.BranchMerge(merge)
@@ -283,7 +269,7 @@ func (x *begunTransaction) commit(c *alcove.Call, id string) (out transactionAns
 func (x *begunTransaction) rollback(c *alcove.Call, id string) (transactionAnswer, error) {
 	x.State = rolledBack
 	err := transactions.Put(c, id, *x)
-	if err == nil && !x.ReadOnly {
+	if err == nil {
 		err = leave(c, x.Branch)
 	}
 	return x.answer(id, rolledBack), err

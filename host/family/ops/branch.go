@@ -128,7 +128,11 @@ func branchFork(call *Call, _ context.Context, r abi.BranchForkRequest) (out abi
 		return out, err
 	}
 	call.after(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
-		_, err := call.space().Fork(ctx, from, r.Name, at, memory.Write{})
+		fork := call.space().Fork
+		if r.ReadOnly {
+			fork = call.space().Pin
+		}
+		_, err := fork(ctx, from, r.Name, at, memory.Write{})
 		return err
 	}, r.Required)
 	return abi.BranchForkResponse{Name: r.Name, From: from}, nil

@@ -29,6 +29,8 @@ type Record struct {
 	From    store.BranchID `json:"from,omitempty"`   // 0: started empty
 	At      uint64         `json:"at,omitempty"`     // the version of From that it started from
 	Deleted bool           `json:"deleted,omitempty"`
+	// ReadOnly branches take no writes.
+	ReadOnly bool `json:"read_only,omitempty"`
 	// DeletedAt is when a branch was deleted that can be restored, in Unix milliseconds; 0: it cannot, or was not deleted.
 	DeletedAt int64 `json:"deleted_at,omitempty"`
 	// Reclaimed branches have no data any more. Their records and merges stay to tell what the branches that merged them know.

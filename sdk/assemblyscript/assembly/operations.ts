@@ -1705,12 +1705,14 @@ export class BranchForkRequest {
   from: string = "";
   as_of: string = "";
   required: bool = false;
+  read_only: bool = false;
   json(): Json {
     const o = Json.object();
     o.set("name", Json.text(this.name));
     if (this.from != "") o.set("from", Json.text(this.from));
     if (this.as_of != "") o.set("as_of", Json.text(this.as_of));
     if (this.required) o.set("required", Json.bool(this.required));
+    if (this.read_only) o.set("read_only", Json.bool(this.read_only));
     return o;
   }
 }

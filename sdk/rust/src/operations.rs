@@ -253,7 +253,7 @@ object! {
     /// The response of branch.diff.
     pub struct BranchDiffResponse { added: i64, changed: i64, removed: i64, clashes: i64, differences: Vec<Difference>, truncated: bool }
     /// The request of branch.fork: make a branch, after the commit.
-    pub struct BranchForkRequest { name: String; from: String, as_of: String, required: bool }
+    pub struct BranchForkRequest { name: String; from: String, as_of: String, required: bool, read_only: bool }
     /// The response of branch.fork.
     pub struct BranchForkResponse { name: String, from: String }
     /// The request of branch.merge: merge a branch after the commit, or preview that.
