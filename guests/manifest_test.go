@@ -118,7 +118,7 @@ var loses = map[string][]string{
 		"memory_namespace_set_standard", "memory_pending_approve", "memory_link_entity", "memory_link", "memory_end_link", "memory_create_theme",
 		"memory_get_context", "memory_observe", "memory_register_agent", "memory_record_feedback", "memory_summarize", "memory_vault_sync",
 		"memory_checkpoint", "memory_end_session", "memory_mark_facts_merged", "memory_mark_facts_pruned", "memory_archive_fact",
-		"memory_archive_restore", "memory_gc", "memory_promote", "memory_set_ttl", "memory_say", "memory_notify", "memory_mark_notifications_read",
+		"memory_archive_restore", "memory_gc", "memory_promote", "memory_set_ttl", "memory_say", "memory_hear", "memory_notify", "memory_mark_notifications_read",
 		"memory_rank_feedback", "memory_tune_ranking", "memory_bump_access", "memory_record_recall", "memory_record_recall_usage",
 		"memory_record_signal", "memory_session_start", "memory_close_session", "memory_create_conversation", "memory_add_to_conversation",
 		"memory_record_handoff", "memory_get_handoffs", "memory_save_checkpoint", "memory_update_config", "memory_rollback_config",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -101,13 +102,13 @@ func namesLike(c *alcove.Call, namespace string, letters []rune) (keys []string,
 // awayFrom is how far a name, or the nearest of its words, is from some letters; -1 if it is not alike.
 func awayFrom(letters []rune, name string) int {
 	most := edits(letters)
-	if n := distance(letters, []rune(name), most); n <= most {
+	if n := words.Distance(letters, []rune(name), most); n <= most {
 		return 2 * n
 	}
 	least := most + 1
 	if strings.Contains(name, " ") {
 		for word := range strings.FieldsSeq(name) {
-			least = min(least, distance(letters, []rune(word), most))
+			least = min(least, words.Distance(letters, []rune(word), most))
 		}
 	}
 	if least > most {
@@ -125,30 +126,4 @@ func edits(letters []rune) int {
 		return 1
 	}
 	return 2
-}
-
-// distance is how many letters are to be changed, added, left out or swapped with the next one to make one text of another; more than most
-// where it is more.
-func distance(a, b []rune, most int) int {
-	if n := len(a) - len(b); n > most || -n > most {
-		return most + 1
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			row[j+1] = last[j]
-			if a[i] != b[j] {
-				row[j+1] = 1 + min(last[j], last[j+1], row[j])
-			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

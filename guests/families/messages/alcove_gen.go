@@ -127,7 +127,7 @@ func (x *Hear) CodeJSON(c *scan.Coder) {
 		x.Limit = 10
 	}
 	c.Object([]scan.Field{
-		{Name: "last_heard", Also: []string{"since", "cursor"}, Value: scan.Uint(&x.LastHeard)},
+		{Name: "last_heard", Also: []string{"since", "cursor"}, Value: scan.Pointer(&x.LastHeard, scan.CodeUint)},
 		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
 }
@@ -219,6 +219,7 @@ func (x *state) CodeJSON(c *scan.Coder) {
 		{Name: "next", Value: scan.Uint(&x.Next)},
 		{Name: "dropped", Value: scan.Uint(&x.Dropped)},
 		{Name: "before", Value: scan.Uint(&x.Before)},
+		{Name: "heard", Value: scan.Uint(&x.Heard), Omit: x.Heard == 0},
 	})
 }
 
@@ -274,7 +275,7 @@ func (x *profiled) CodeJSON(c *scan.Coder) {
 
 func (x *wanted) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "agentIds", Value: scan.Texts(&x.AgentIDs)},
+		{Name: "agentIds", Value: scan.Texts(&x.AgentIDs), Omit: len(x.AgentIDs) == 0},
 	})
 }
 

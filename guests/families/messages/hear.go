@@ -9,15 +9,16 @@ import (
 
 // Hear returns the messages of others since the last that the caller heard, the oldest first.
 //
-// Give last_heard as the answer before had it; the same last_heard gets the same messages again. messages_lost says that there were
-// messages after it which are no longer kept.
+// Without last_heard it goes on where the agent's last call without it ended, so nothing comes twice. With last_heard, as an answer had it, it
+// goes on from there: the same one gets the same messages again, and 0 gets all that are kept. messages_lost says that there were messages
+// after it which are no longer kept.
 //
 //alcove:description Messages since the last you heard.
 //alcove:title Hear messages
-//alcove:tool read-only
+//alcove:tool mixed
 type Hear struct {
-	LastHeard uint64 `alcove:"alias=since|cursor"`
-	Limit     int    `alcove:"default=10,min=1,max=100"`
+	LastHeard *uint64 `alcove:"alias=since|cursor"`
+	Limit     int     `alcove:"default=10,min=1,max=100"`
 }
 
 type hearing struct {
@@ -39,17 +40,37 @@ type heardMessage struct {
 
 // Call returns the messages of the room and those to the caller.
 func (in Hear) Call(c *alcove.Call, cfg Config) (out hearing, err error) {
-	out.LastHeard = in.LastHeard
+	own, err := open(c, ofAgent(c.Caller))
+	if err != nil {
+		return out, err
+	}
+	out.LastHeard = own.Heard
+	if in.LastHeard != nil || c.Caller == "" {
+		out.LastHeard = *cmp.Or(in.LastHeard, new(uint64))
+	}
+	if err := in.hearAll(c, cfg, &out); err != nil {
+		return out, err
+	}
+	if in.LastHeard == nil {
+		if err := own.heardUpTo(c, out.LastHeard); err != nil {
+			return out, err
+		}
+	}
+	return out, out.name(c)
+}
+
+// hearAll adds the messages after last_heard, and moves that.
+func (in Hear) hearAll(c *alcove.Call, cfg Config, out *hearing) error {
 	var all []alcove.Item[message]
 	var upTo uint64
 	for _, name := range in.logs(c) {
-		h, lost, err := in.hear(c, cfg, name)
+		h, lost, err := in.hear(c, cfg, name, out.LastHeard)
 		if err != nil {
-			return out, err
+			return err
 		}
 		all, upTo = append(all, h.list...), max(upTo, h.upTo)
 		out.MoreAvailable = out.MoreAvailable || h.more
-		out.MessagesLost = out.MessagesLost || lost && in.LastHeard > 0
+		out.MessagesLost = out.MessagesLost || lost && out.LastHeard > 0
 	}
 	slices.SortStableFunc(all, func(a, b alcove.Item[message]) int { return cmp.Compare(a.Version, b.Version) })
 	if n := in.cut(all); n < len(all) {
@@ -65,7 +86,7 @@ func (in Hear) Call(c *alcove.Call, cfg Config) (out hearing, err error) {
 	case len(all) > 0:
 		out.LastHeard = all[len(all)-1].Version
 	}
-	return out, out.name(c)
+	return nil
 }
 
 func (in Hear) logs(c *alcove.Call) []string {
@@ -75,13 +96,13 @@ func (in Hear) logs(c *alcove.Call) []string {
 	return []string{ofRoom, ofAgent(c.Caller)}
 }
 
-// hear reads a log.
-func (in Hear) hear(c *alcove.Call, cfg Config, name string) (h heard, lost bool, err error) {
+// hear reads a log after a version.
+func (in Hear) hear(c *alcove.Call, cfg Config, name string, after uint64) (h heard, lost bool, err error) {
 	l, err := open(c, name)
 	if err != nil {
 		return h, false, err
 	}
-	from, lost, err := l.after(c, in.LastHeard, c.Time().Add(-cfg.ttl()))
+	from, lost, err := l.after(c, after, c.Time().Add(-cfg.ttl()))
 	if err != nil {
 		return h, false, err
 	}

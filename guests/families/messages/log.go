@@ -26,6 +26,7 @@ type state struct {
 	First, Next uint64
 	Dropped     uint64 // the version of the newest message that made room for others
 	Before      uint64 // the version of the message before the newest, when that was said
+	Heard       uint64 `json:"heard,omitzero"` // of an agent's log: the version up to which the agent heard all logs
 }
 
 // log is a log of messages in the call's namespace. Messages have ascending numbers and versions: a call that adds one is repeated if
@@ -96,6 +97,19 @@ func (l *log) add(c *alcove.Call, m message, most int) error {
 		}
 		l.First += uint64(len(old))
 	}
+	return logs.Put(c, l.name, l.state)
+}
+
+// heardUpTo notes how far the agent of the log heard, where the caller may write.
+func (l *log) heardUpTo(c *alcove.Call, version uint64) error {
+	if c.Caller == "" || version == l.Heard {
+		return nil
+	}
+	may, err := c.CallerCan(alcove.CallerCanRequest{Action: "write"})
+	if err != nil || !may.Allowed {
+		return err
+	}
+	l.Heard = version
 	return logs.Put(c, l.name, l.state)
 }
 

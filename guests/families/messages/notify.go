@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -90,44 +89,16 @@ func (in Notify) Call(c *alcove.Call, cfg Config) (out notified, err error) {
 	return out, nil
 }
 
-// check returns an error for an agent that nobody knows, that may not read the namespace, or that has too many notifications.
+// check returns an error for an agent that cannot be reached, or that has too many notifications.
 func (in Notify) check(c *alcove.Call, cfg Config, agent string) error {
-	may, err := c.CallerCan(alcove.CallerCanRequest{Action: "read", Agent: agent, Namespace: in.Namespace})
-	if err == nil && !may.Allowed {
-		err = alcove.Errorf(alcove.Denied, "agent %s may not read %s, and would not get it", agent, in.Namespace)
-	}
-	if err != nil {
+	if err := reachable(c, in.Namespace, agent); err != nil {
 		return err
-	}
-	if known, err := in.knows(c, agent); err != nil || !known {
-		return cmp.Or(err, error(alcove.Errorf(alcove.NotFound, "no agent %s is registered or connected in %s", agent, in.Namespace)))
 	}
 	waiting, err := unread(c, in.Namespace, agent)
 	if err == nil && waiting >= cfg.InboxMaxNotifications {
 		err = alcove.Errorf(alcove.Exhausted, "agent %s has %d unread notifications in %s, which is the limit, inbox_max_notifications", agent, waiting, in.Namespace)
 	}
 	return err
-}
-
-// knows reports whether an agent is known in the namespace. What the host itself notifies of is for agents that another family found.
-func (in Notify) knows(c *alcove.Call, agent string) (bool, error) {
-	if c.Caller == "" || agent == c.Caller {
-		return true, nil
-	}
-	here, err := c.SessionList(alcove.SessionListRequest{Agent: agent, Namespace: in.Namespace, RecentS: int(alcove.Hour / alcove.Second), Limit: 1})
-	if err != nil || len(here.Sessions) > 0 {
-		return true, err
-	}
-	found, err := c.ScopeGet(alcove.ScopeGetRequest{Namespace: in.Namespace})
-	if err == nil && (agent == found.Scope.Creator || slices.Contains(found.Scope.Members, agent)) {
-		return true, nil
-	}
-	if err != nil && alcove.CodeOf(err) != alcove.NotFound {
-		return false, err
-	}
-	registered, err := profiles(c, []string{agent})
-	_, known := registered[agent]
-	return known, err
 }
 
 // notificationEvent is the payload of events about notifications.

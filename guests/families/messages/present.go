@@ -110,7 +110,7 @@ type profiled struct{ Agents []profile }
 
 //alcove:json
 type wanted struct {
-	AgentIDs []string `json:"agentIds"`
+	AgentIDs []string `json:"agentIds,omitzero"`
 }
 
 // profiles are the registrations of agents, by agent. Without the family agents there are none.

@@ -93,8 +93,8 @@ func (w world) knowing(agents ...string) {
 			return nil, fmt.Errorf("%s: %w", request, err)
 		}
 		list := []map[string]any{}
-		for _, agent := range r.Arguments.AgentIDs {
-			if slices.Contains(agents, agent) {
+		for _, agent := range agents {
+			if len(r.Arguments.AgentIDs) == 0 || slices.Contains(r.Arguments.AgentIDs, agent) {
 				list = append(list, map[string]any{"agentId": agent, "name": "The " + agent, "role": "tester"})
 			}
 		}
@@ -137,6 +137,7 @@ func TestMessages(t *testing.T) {
 			}
 		},
 		"a direct message reaches its recipients alone, and leaves no trace for others": func(w world) {
+			w.knowing("bob", "cid")
 			first := w.say("ann", "to all")
 			_, before := w.hear("eve", 0, 10)
 			w.say("ann", "for bob", "bob", "bob")
@@ -159,6 +160,54 @@ func TestMessages(t *testing.T) {
 			w.call("memory_hear", nil, &out)
 			if strings.Contains(heardOf(out), "for") {
 				w.T.Errorf("bo hears %q", heardOf(out))
+			}
+		},
+		"a message to an agent that nobody knows is refused, with the names that are near": func(w world) {
+			w.knowing("nova", "scout")
+			w.say("robin", "hello")
+			w.as("ann")
+			w.fails(alcove.NotFound, "no agent nobody-here is registered", "memory_say", map[string]any{"message": "x", "recipients": []string{"nova", "nobody-here"}})
+			w.fails(alcove.NotFound, "known there are nova, ", "memory_say", map[string]any{"message": "x", "recipients": "novva"})
+			w.fails(alcove.NotFound, "known there are scout, ", "memory_say", map[string]any{"message": "x", "recipients": "Scout-2"})
+			w.say("ann", "a reply", "robin")
+			w.say("ann", "to myself", "ann")
+			w.hears("robin", "ann:a reply")
+			w.hears("nova", "robin:hello")
+		},
+		"without a cursor nothing is heard twice, and with one everything can be": func(w world) {
+			w.knowing("eve")
+			listen := func(agent string, arguments map[string]any, want string) {
+				w.T.Helper()
+				w.as(agent)
+				var out hearing
+				if w.call("memory_hear", arguments, &out); heardOf(out) != want {
+					w.T.Errorf("%s with %v hears %q, want %q", agent, arguments, heardOf(out), want)
+				}
+			}
+			for i := range 3 {
+				w.say("ann", fmt.Sprint(i))
+			}
+			listen("eve", map[string]any{"limit": 2}, "ann:0 ann:1")
+			listen("eve", nil, "ann:2")
+			listen("eve", nil, "")
+			listen("bob", nil, "ann:0 ann:1 ann:2")
+			w.say("ann", "psst", "eve")
+			listen("eve", nil, "ann:psst")
+			listen("eve", map[string]any{"last_heard": 0}, "ann:0 ann:1 ann:2 ann:psst")
+			listen("eve", nil, "")
+			w.say("bob", "3")
+			w.DryRun = true
+			listen("eve", nil, "bob:3")
+			w.DryRun = false
+			listen("eve", nil, "bob:3")
+			w.say("bob", "4")
+			w.as("eve")
+			w.Read, w.Write = []string{w.Namespace}, []string{"elsewhere"}
+			var out hearing
+			for range 2 { // who may not write hears, and nothing is noted
+				if w.call("memory_hear", nil, &out); heardOf(out) != "bob:4" {
+					w.T.Errorf("a reader hears %q, want bob:4", heardOf(out))
+				}
 			}
 		},
 		"branches share a room, namespaces do not": func(w world) {

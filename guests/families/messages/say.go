@@ -10,7 +10,8 @@ import (
 
 // Say says something to everyone in the namespace, or to some.
 //
-// sequence is a last_heard from which memory_hear goes on.
+// Recipients are agents that memory_who_is_here or memory_list_agents knows; a message to an unknown one is refused. sequence is a last_heard
+// from which memory_hear goes on.
 //
 //alcove:description Say something to everyone here, or to some.
 //alcove:title Say something
@@ -42,6 +43,11 @@ func (in Say) Call(c *alcove.Call, cfg Config) (out spoken, err error) {
 	if len(in.Recipients) > 0 && !slices.Contains(in.Recipients, everyone) {
 		m.Recipients = slices.Compact(slices.Sorted(slices.Values(in.Recipients)))
 	}
+	for _, agent := range m.Recipients {
+		if err := reachable(c, c.Namespace, agent); err != nil {
+			return out, err
+		}
+	}
 	if err := m.deliver(c, cfg); err != nil {
 		return out, err
 	}
@@ -63,9 +69,6 @@ func (m *message) deliver(c *alcove.Call, cfg Config) error {
 	if m.Recipients != nil {
 		names = nil
 		for _, agent := range m.Recipients {
-			if err := mayHear(c, agent); err != nil {
-				return err
-			}
 			names = append(names, ofAgent(agent))
 		}
 	}
@@ -79,15 +82,6 @@ func (m *message) deliver(c *alcove.Call, cfg Config) error {
 		}
 	}
 	return nil
-}
-
-// mayHear returns an error for an agent that may not read the namespace.
-func mayHear(c *alcove.Call, agent string) error {
-	may, err := c.CallerCan(alcove.CallerCanRequest{Action: "read", Agent: agent})
-	if err == nil && !may.Allowed {
-		err = alcove.Errorf(alcove.Denied, "agent %s may not read %s, and would not get it", agent, c.Namespace)
-	}
-	return err
 }
 
 // feedMessage is the payload of the event message.
