@@ -9,8 +9,8 @@ import (
 // Subscribe sends changes to an endpoint.
 //
 // The endpoint is one that the operator named and granted to the family. What happens from now on, on the call's branch, is sent in its
-// order as POST requests, each signed if the operator said so. events are kinds, as memory_poll_events has them; namespace_filter are names
-// and patterns such as team/*; agent_filter are authors.
+// order as POST requests, each signed if the operator said so. events are kinds, as memory_poll_events has them; those of an installed family
+// are FAMILY.KIND or FAMILY.*, and an unknown kind is refused. namespace_filter are names and patterns such as team/*; agent_filter are authors.
 //
 //alcove:title Subscribe an endpoint
 //alcove:description Send changes to an endpoint the operator named.
@@ -31,6 +31,10 @@ const all = "all"
 
 // Call stores the subscription, and has the job wait for news.
 func (in Subscribe) Call(c *alcove.Call, cfg Config) (out subscribed, err error) {
+	wanted, err := in.kinds()
+	if err != nil {
+		return out, err
+	}
 	if err := reachable(c, in.Endpoint); err != nil {
 		return out, err
 	}
@@ -41,14 +45,28 @@ func (in Subscribe) Call(c *alcove.Call, cfg Config) (out subscribed, err error)
 	if err != nil {
 		return out, err
 	}
-	s := subscription{Owner: c.Caller, Endpoint: in.Endpoint, Namespaces: in.NamespaceFilter, Agents: in.AgentFilter, Branch: c.Branch, Created: c.Time(), Watermark: now.Version}
-	for _, kind := range in.Events {
-		if kind != all && kind != "*" {
-			s.Events = append(s.Events, kind)
-		}
-	}
+	s := subscription{Owner: c.Caller, Endpoint: in.Endpoint, Events: wanted, Namespaces: in.NamespaceFilter, Agents: in.AgentFilter, Branch: c.Branch, Created: c.Time(), Watermark: now.Version}
 	out.SubscriptionID = c.ID(c.NewID(prefixSubscription))
 	return out, s.wait(c, out.SubscriptionID.Key)
+}
+
+// kinds are the kinds that are sent; none: all.
+func (in Subscribe) kinds() (list []string, err error) {
+	every := false
+	for _, kind := range in.Events {
+		if kind == all || kind == "*" {
+			every = true
+			continue
+		}
+		if err := checkKind(kind); err != nil {
+			return nil, err
+		}
+		list = append(list, kind)
+	}
+	if every {
+		return nil, nil
+	}
+	return list, nil
 }
 
 // reachable returns an error unless an endpoint is granted to the family.
