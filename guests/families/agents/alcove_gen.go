@@ -49,9 +49,9 @@ func (part GetAgentContext) AlcovePart() alcove.Handlers {
 
 func (part ListAgents) AlcovePart() alcove.Handlers {
 	return alcove.ToolPart("agents", "memory_list_agents", func(r *alcove.Request) {
-		in := part
-		if r.Read(in.CodeJSON) {
-			out, err := in.Call(r.Call)
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
 			r.Answer(out.CodeJSON, err)
 		}
 	})
@@ -209,6 +209,7 @@ func (x *ListAgents) CodeJSON(c *scan.Coder) {
 func (x *agents) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "agents", Value: scan.List(&x.Agents, (*listed).CodeJSON)},
+		{Name: "nothing_matches", Value: scan.Bool(&x.NothingMatches), Omit: !x.NothingMatches},
 		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})

@@ -12,7 +12,8 @@ import (
 
 // ListAgents lists the agents that are registered in the namespace.
 //
-// With a query, those whose capabilities, role, purpose and name match it best come first, and those that do not match are left out.
+// With a query, those whose capabilities, role, purpose and name match it best come first, by words and by meaning, and those that do not
+// match are left out. Where nobody matches, all come with their score, the nearest first, and nothing_matches says so.
 //
 //alcove:description Known agents, best match for a need first.
 //alcove:title List agents
@@ -27,9 +28,10 @@ type ListAgents struct {
 
 //alcove:camel
 type agents struct {
-	Agents     []listed
-	NextCursor string `json:"next_cursor,omitzero"`
-	Truncated  bool   `json:"truncated,omitzero"`
+	Agents         []listed
+	NothingMatches bool   `json:"nothing_matches,omitzero"` // No agent matches the query: these are all, the nearest first.
+	NextCursor     string `json:"next_cursor,omitzero"`
+	Truncated      bool   `json:"truncated,omitzero"`
 }
 
 //alcove:camel
@@ -47,10 +49,10 @@ type listed struct {
 const mostMatched = 5000
 
 // Call lists them.
-func (in ListAgents) Call(c *alcove.Call) (out agents, err error) {
+func (in ListAgents) Call(c *alcove.Call, cfg Config) (out agents, err error) {
 	switch {
 	case strings.TrimSpace(in.Query) != "":
-		return in.match(c)
+		return in.match(c, cfg)
 	case len(in.AgentIDs) > 0:
 		found, err := registered.GetAll(c, in.AgentIDs)
 		for _, item := range found {
@@ -73,19 +75,21 @@ func shown(a *agent) listed {
 }
 
 // match lists agents by how well they match the query.
-func (in ListAgents) match(c *alcove.Call) (out agents, err error) {
+func (in ListAgents) match(c *alcove.Call, cfg Config) (out agents, err error) {
 	all, cut, err := everyone(c, c.Namespace, in.AgentIDs)
 	if err != nil || len(all) == 0 {
 		return out, err
 	}
-	scores, err := scores(c, in.Query, all)
+	fits, err := compare(c, in.Query, all)
 	if err != nil {
 		return out, err
 	}
-	for i, match := range scores {
-		if match > 0 {
+	matches := func(f fit) bool { return f.words > 0 || f.meaning > 0 && f.meaning >= cfg.RouteMinSimilarity }
+	out.NothingMatches = !slices.ContainsFunc(fits, matches)
+	for i, f := range fits {
+		if out.NothingMatches || matches(f) {
 			one := shown(&all[i])
-			one.Score = new(score.Rounded(match))
+			one.Score = new(score.Rounded(max(f.words, f.meaning, 0)))
 			out.Agents = append(out.Agents, one)
 		}
 	}
@@ -113,8 +117,14 @@ func everyone(c *alcove.Call, namespace string, only []string) (all []agent, cut
 	return all, false, nil
 }
 
-// scores are how well agents match a query: by meaning where there are vectors, or else by the share of the query's words.
-func scores(c *alcove.Call, query string, all []agent) ([]float64, error) {
+// fit is how well an agent matches a query.
+type fit struct {
+	words   float64 // the share of the query's words that the agent has
+	meaning float64 // the likeness of the query's vector and that of the capabilities; 0 without vectors
+}
+
+// compare tells how well agents match a query.
+func compare(c *alcove.Call, query string, all []agent) ([]fit, error) {
 	var texts []string
 	for i := range all {
 		a := &all[i]
@@ -132,12 +142,42 @@ func scores(c *alcove.Call, query string, all []agent) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]float64, len(all))
+	if v.Model != "" {
+		if err := complete(c, all, v.Model); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]fit, len(all))
 	for i := range all {
-		list[i] = share(wanted[0], has[i])
+		list[i].words = share(wanted[0], has[i])
 		if v.Model != "" && all[i].VectorModel == v.Model {
-			list[i] = max(list[i], meaning.Cosine(v.Of[0], all[i].CapabilityVector))
+			list[i].meaning = meaning.Cosine(v.Of[0], all[i].CapabilityVector)
 		}
 	}
 	return list, nil
+}
+
+// mostCompleted is how many agents get a vector for one query.
+const mostCompleted = 256
+
+// complete gives agents the vectors of a model for their capabilities, as far as they have none.
+func complete(c *alcove.Call, all []agent, model string) error {
+	var which []int
+	var texts []string
+	for i := range all {
+		if all[i].VectorModel != model && len(all[i].Capabilities) > 0 && len(which) < mostCompleted {
+			which, texts = append(which, i), append(texts, all[i].text())
+		}
+	}
+	if len(which) == 0 {
+		return nil
+	}
+	v, err := meaning.Embed(c, "document", texts)
+	if err != nil || v.Model != model {
+		return err
+	}
+	for n, i := range which {
+		all[i].CapabilityVector, all[i].VectorModel = v.Of[n], model
+	}
+	return nil
 }

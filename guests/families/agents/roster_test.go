@@ -207,6 +207,11 @@ func TestAgents(t *testing.T) {
 			if got := ids(map[string]any{"query": "tune the postgres database"}); !slices.Equal(got, []string{"dba", "both"}) {
 				t.Errorf("by words: %v", got)
 			}
+			var out agents
+			w.call("memory_list_agents", map[string]any{"query": "somebody who repairs roofs"}, &out)
+			if len(out.Agents) != 3 || !out.NothingMatches || out.Agents[0].Score == nil || *out.Agents[0].Score != 0 {
+				t.Errorf("where nobody matches: %+v, want all three with score 0, and nothing_matches", out)
+			}
 			if got := ids(map[string]any{"agentIds": []string{"painter", "nobody"}}); !slices.Equal(got, []string{"painter"}) {
 				t.Errorf("by id: %v", got)
 			}
@@ -231,6 +236,16 @@ func TestAgents(t *testing.T) {
 				t.Errorf("embedded %+v and found %+v, want one agent by vector with a score near 1", out, found)
 			}
 			w.fails(alcove.NotFound, "memory_register_agent_core", "memory_embed_capabilities", map[string]any{"agentId": "lex", "namespace": w.Namespace + "-other"})
+		},
+		"agents without a vector are compared by meaning, too": func(w world) {
+			w.register("lex", "lawyers wanted")
+			w.register("other", "zzz")
+			w.letters("m1")
+			var found agents
+			w.call("memory_list_agents", map[string]any{"query": "rules of courts"}, &found)
+			if len(found.Agents) != 1 || found.Agents[0].AgentID != "lex" || *found.Agents[0].Score < .99 || found.NothingMatches {
+				t.Errorf("memory_list_agents = %+v, want lex with a score near 1", found)
+			}
 		},
 		"the context has identity, scopes and health, and a prompt of at most 400 tokens": func(w world) {
 			w.as("cara")
