@@ -49,6 +49,9 @@ func (x *Config) CodeSettings(c *scan.Coder) {
 func (x answered) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *answered) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
+func (x base) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *base) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
 func (x gotEntity) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *gotEntity) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
@@ -121,6 +124,15 @@ func (x *answered) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "entityId", Value: scan.Text(&x.EntityID)},
 		{Name: "name", Value: scan.Text(&x.Name)},
+	})
+}
+
+func (x *base) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "entities", Value: scan.Texts(&x.Entities)},
 	})
 }
 

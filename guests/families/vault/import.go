@@ -10,7 +10,8 @@ import (
 
 // ImportVaultToFacts takes edits of Markdown files back into memory.
 //
-// Files without an id become new facts. report leaves what both sides changed as it is in memory; file and memory say which text counts.
+// Files without an id become new facts, with the #tags and the [[links]] of their text; later imports know them by their path, or by their text
+// where they were renamed. report leaves what both sides changed as it is in memory; file and memory say which text counts.
 // With source mirror, it reads up to vault_batch files in the order of their paths, and writes a .conflict.md beside a file with a
 // conflict. What is not body, tags and entities is not taken, and named in warnings.
 //
@@ -165,7 +166,7 @@ func (w *importing) all(files []given) error {
 	seen := map[alcove.ID]string{}
 	for i := range notes {
 		n := &notes[i]
-		if err := w.one(n, memories[n.id], seen, present[n.path]); err != nil {
+		if err := w.one(n, memories[n.id], seen, present); err != nil {
 			return err
 		}
 	}
@@ -216,9 +217,12 @@ func (w *importing) find(notes []note) (map[alcove.ID]*alcove.Memory, error) {
 }
 
 // one imports a note. m is its memory; nil: there is none.
-func (w *importing) one(n *note, m *alcove.Memory, seen map[alcove.ID]string, there *alcove.File) error {
-	if n.id.IsZero() || m == nil && n.version == 0 {
-		return w.create(n, there)
+func (w *importing) one(n *note, m *alcove.Memory, seen map[alcove.ID]string, present map[string]*alcove.File) error {
+	if n.id.IsZero() {
+		return w.unnamed(n, present)
+	}
+	if m == nil && n.version == 0 {
+		return w.create(n, present[n.path])
 	}
 	if n.edited.digest() == n.digest {
 		w.out.Unchanged++
@@ -235,6 +239,24 @@ func (w *importing) one(n *note, m *alcove.Memory, seen map[alcove.ID]string, th
 	}
 	w.ignored(n, m)
 	return w.merge(n, m)
+}
+
+// unnamed imports a note without an id.
+func (w *importing) unnamed(n *note, present map[string]*alcove.File) error {
+	m, copied, err := w.known(n, present)
+	switch {
+	case err != nil:
+		return err
+	case copied:
+		w.out.Unchanged++
+		return nil
+	case m == nil:
+		return w.create(n, present[n.path])
+	}
+	if err := w.again(n, m); err != nil {
+		return err
+	}
+	return w.named(n, present[n.path])
 }
 
 // ignored warns of changed fields that people do not edit.
@@ -304,9 +326,17 @@ func (w *importing) create(n *note, there *alcove.File) error {
 	if !n.id.IsZero() {
 		d.In(n.id.Namespace).Key(n.id.Key)
 	}
+	if n.id.IsZero() {
+		w.origin(n, func(name string, value any) { d.Metadata(name, value) })
+	}
 	if err := w.store(n, d); err != nil {
 		return err
 	}
+	return w.named(n, there)
+}
+
+// named writes the id of a note's fact into its file, if that is in a mirror.
+func (w *importing) named(n *note, there *alcove.File) error {
 	if w.mirror && there != nil {
 		return w.name(n, there)
 	}
@@ -341,8 +371,10 @@ func (w *importing) store(n *note, d *alcove.Draft) error {
 	if alcove.CodeOf(err) == alcove.Conflict { // a fact of the same content
 		item.IfVersion, item.Tags, item.Type, item.Importance, item.Metadata = nil, nil, nil, nil, nil
 		stored, err = w.c.PutMemories([]alcove.MemoryItem{item})
-		w.out.Unchanged++
-		w.out.Imported--
+		if err == nil {
+			w.out.Unchanged++
+			return w.adopt(n, alcove.ID(stored[0]))
+		}
 	}
 	if err != nil {
 		return err
@@ -354,7 +386,7 @@ func (w *importing) store(n *note, d *alcove.Draft) error {
 
 // name writes the id of a new fact into its file, so that later edits are edits of the fact.
 func (w *importing) name(n *note, there *alcove.File) error {
-	head := []front.Field{{Name: "id", Values: []string{n.id.String()}}, {Name: "digest", Values: []string{n.edited.digest()}}}
+	head := []front.Field{{Name: "id", Values: []string{n.id.String()}}, {Name: "digest", Values: []string{n.plain().digest()}}}
 	for _, f := range n.front.Fields {
 		if f.Name == "id" || f.Name == "digest" || f.Name == "version" {
 			continue

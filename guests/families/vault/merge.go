@@ -24,7 +24,7 @@ func (w *importing) merge(n *note, m *alcove.Memory) error {
 	if err != nil {
 		return err
 	}
-	edit, changed := m.Edit(w.c), false
+	edit, changed, conflicts := m.Edit(w.c), false, len(w.out.Conflicts)
 	if text, is := w.text(n, "content", base.content, mine.content, n.content, known); is {
 		if err := value(edit, m, text); err != nil {
 			w.warn(n.path, err.Error())
@@ -55,6 +55,9 @@ func (w *importing) merge(n *note, m *alcove.Memory) error {
 		return nil
 	}
 	w.out.Updated++
+	if n.base != nil && len(w.out.Conflicts) == conflicts {
+		w.origin(n, func(name string, value any) { edit.Metadata(name, value) })
+	}
 	return edit.Apply()
 }
 
@@ -82,6 +85,12 @@ func (w *importing) editedOf(m *alcove.Memory) (edited, error) {
 func (w *importing) base(n *note, m *alcove.Memory, mine edited) (base edited, known bool, err error) {
 	if m.Version == n.version || mine.digest() == n.digest {
 		return mine, true, nil
+	}
+	if digest, _ := m.Metadata[metadataDigest].Text(); n.base == nil && n.version == 0 && digest == n.digest {
+		n.base = baseIn(m)
+	}
+	if n.base != nil {
+		return n.base.edited(mine, n.edited), true, nil
 	}
 	if n.version == 0 || n.version > m.Version {
 		return base, false, nil

@@ -170,6 +170,7 @@ type note struct {
 	id      alcove.ID // zero: of no memory yet
 	version uint64    // of the memory when it was exported; 0: not known
 	digest  string    // of what people edit, then
+	base    *base     // what it was when it was imported last, of one without an id; nil: not known
 	edited
 }
 
@@ -192,6 +193,10 @@ func read(path, text string) (n note, err error) {
 	n.digest = n.front.Text("digest")
 	n.tags, n.entities = n.front.List("tags"), unlinked(n.front.List("entities"))
 	n.body(n.front.Body)
+	if n.id.IsZero() {
+		tags, links := inline(n.content)
+		n.tags, n.entities = addAll(n.tags, tags, len(n.tags)+mostInlineTags), addAll(n.entities, links, len(n.entities)+mostInlineLinks)
+	}
 	return n, nil
 }
 

@@ -3,6 +3,7 @@ package vault_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -434,5 +435,83 @@ func TestWithoutAMirrorTheVaultIsInline(t *testing.T) {
 	}
 	if out := w.imports([]file{f}, "file"); out.Imported != 1 || len(w.Memories()) != 1 {
 		t.Errorf("a deleted fact again: %+v", out)
+	}
+}
+
+func TestANoteWithoutAnIDIsKnownByItsPath(t *testing.T) {
+	w := open(t)
+	daily := file{Path: "Daily/2026-11-24.md", Content: "Met Priya. The launch moves to June. #launch [[Priya]]\n"}
+	only := func() *alcove.Memory {
+		t.Helper()
+		all := w.Memories()
+		if len(all) != 1 {
+			t.Fatalf("memories = %v, want one", all)
+		}
+		for _, m := range all {
+			return m
+		}
+		return nil
+	}
+	check := func(what string, out imported, imported, updated, unchanged int) {
+		t.Helper()
+		if out.Imported != imported || out.Updated != updated || out.Unchanged != unchanged || len(out.Conflicts) > 0 {
+			t.Errorf("%s: %+v, want %d imported, %d updated, %d unchanged and no conflict", what, out, imported, updated, unchanged)
+		}
+	}
+	check("a new note", w.imports([]file{daily}, "report"), 1, 0, 0)
+	if m := only(); !slices.Equal(m.Tags, []string{"launch"}) || string(m.Metadata["entityIds"]) != `["Priya"]` {
+		t.Errorf("the fact has the tags %q and the entities %s, want launch and Priya", m.Tags, m.Metadata["entityIds"])
+	}
+	// What a hook adds in memory is no edit of the file.
+	m := only()
+	m.Tags = []string{"launch", "date"}
+	w.Put(*m)
+	before := w.versions()
+	check("the same", w.imports([]file{daily}, "report"), 0, 0, 1)
+	if after := w.versions(); !maps.Equal(before, after) {
+		t.Errorf("importing the same wrote: %v, then %v", before, after)
+	}
+	daily.Content = "Met Priya. The launch moves to July. #launch #late [[Priya]]\n"
+	check("edited", w.imports([]file{daily}, "report"), 0, 1, 0)
+	if m := only(); !strings.Contains(m.Text(), "July") || !slices.Equal(m.Tags, []string{"launch", "date", "late"}) {
+		t.Errorf("the edited fact = %q with the tags %q, want July, and launch, date, late", m.Text(), m.Tags)
+	}
+	daily.Content = strings.Replace(daily.Content, "July", "August", 1)
+	check("edited again", w.imports([]file{daily}, "report"), 0, 1, 0)
+
+	moved := file{Path: "Archive/2026-11-24.md", Content: daily.Content}
+	check("renamed", w.imports([]file{moved}, "report"), 0, 0, 1)
+	moved.Content = strings.Replace(moved.Content, "August", "autumn", 1)
+	check("edited after that", w.imports([]file{moved}, "report"), 0, 1, 0)
+	only()
+
+	copied := file{Path: "Copy.md", Content: moved.Content}
+	check("copied", w.imports([]file{moved, copied}, "report"), 0, 0, 2)
+	copied.Content += "More.\n"
+	check("the copy is edited", w.imports([]file{moved, copied}, "report"), 1, 0, 1)
+	if n := len(w.Memories()); n != 2 {
+		t.Errorf("%d memories, want the note and its copy", n)
+	}
+}
+
+func TestANoteWithoutAnIDThatBothSidesChangedIsAConflictUntilItIsDecided(t *testing.T) {
+	w := open(t)
+	note := file{Path: "plan.md", Content: "Ship on Monday.\n"}
+	w.imports([]file{note}, "report")
+	for _, m := range w.Memories() {
+		m.Value = alcove.JSON("Ship on Tuesday.")
+		w.Put(*m)
+	}
+	note.Content = "Ship on Friday.\n"
+	for range 2 {
+		if out := w.imports([]file{note}, "report"); len(out.Conflicts) != 1 || out.Updated != 0 {
+			t.Errorf("import = %+v, want one conflict", out)
+		}
+	}
+	if out := w.imports([]file{note}, "file"); out.Updated != 1 || len(out.Conflicts) != 0 {
+		t.Errorf("by the file: %+v, want one updated", out)
+	}
+	if out := w.imports([]file{note}, "report"); out.Unchanged != 1 || len(out.Conflicts) != 0 {
+		t.Errorf("then: %+v, want one unchanged", out)
 	}
 }
