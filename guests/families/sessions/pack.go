@@ -12,7 +12,7 @@ import (
 //
 // The tokens are those of the answer, the JSON as a model gets it, counted by cl100k_base. planning has a tenth more than the budget; incident
 // a fifth less, and no background facts; handoff takes summaries of sessions and decisions. Pinned steering rules come first, whatever the
-// topic; then come the facts about the topic, by words and by meaning, as many as fit. Facts with less than compact_ratio of the budget are
+// topic, and those about a topic that asks for rules; then come the facts about the topic, by words and by meaning, as many as fit. Facts with less than compact_ratio of the budget are
 // shown in full. Beyond that, summaries stand for facts with an importance below 0.5, and from offload_ratio of the budget on, facts with an
 // importance below 0.4 come only where others leave room. The best fact is always shown, with budget_overflow if it alone exceeds the budget.
 //
@@ -136,6 +136,12 @@ func (in PackContext) find(c *alcove.Call, cfg Config) (list []alcove.Memory, er
 	if err != nil {
 		return nil, err
 	}
+	if asksForRules(in.Topic) && r.Types == nil {
+		of := alcove.MemorySearchRequest{Query: in.Topic, Types: []string{"steering_rule"}, Mode: "hybrid"}
+		if err := in.search(c, of, add); err != nil {
+			return nil, err
+		}
+	}
 	for r.Mode = range strings.FieldsSeq("hybrid semantic") { // by words first, as far as the budget needs more, too
 		if err := in.search(c, r, func(m *alcove.Memory) {
 			if in.Profile != incident || !isBackground(cfg, m) {
@@ -146,6 +152,17 @@ func (in PackContext) find(c *alcove.Call, cfg Config) (list []alcove.Memory, er
 		}
 	}
 	return list, nil
+}
+
+// asksForRules reports whether a topic is what has to be done: its rules come before what else is said of it.
+func asksForRules(topic string) bool {
+	for _, w := range words.Split(topic) {
+		switch w.Lower {
+		case "rule", "rules", "policy", "policies", "guideline", "guidelines", "convention", "conventions", "allowed", "permitted", "forbidden", "prohibited":
+			return true
+		}
+	}
+	return false
 }
 
 // search passes what a search finds, page by page, as far as it may be shown. Without an embedder nothing is found by meaning.

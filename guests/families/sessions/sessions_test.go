@@ -473,3 +473,14 @@ func TestPinnedRulesComeWithEveryContextAndSession(t *testing.T) {
 	}
 	refused(t, s, alcove.InvalidArgument, "memory_pack_context", m{"topic": "weather", "maxFacts": 201})
 }
+
+func TestRulesComeFirstWhereATopicAsksForThem(t *testing.T) {
+	s := space(t)
+	s.Put(alcove.Memory{Key: "owner", Type: "observation", Value: alcove.JSON("Who owns the fraud rules before deploying? Priya owns our fraud rules."), Importance: new(.9)},
+		alcove.Memory{Key: "friday", Type: "steering_rule", Value: alcove.JSON("Never deploy on a Friday."), Importance: new(.2)})
+	for topic, want := range map[string]string{"what are our rules before deploying": "default#friday", "who owns fraud": "default#owner"} {
+		if p := call[packOut](t, s, "memory_pack_context", m{"topic": topic}); len(p.Facts) == 0 || p.Facts[0].FactID != want {
+			t.Errorf("%q: %+v, want %s first", topic, p.Facts, want)
+		}
+	}
+}
