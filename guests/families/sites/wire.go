@@ -38,7 +38,7 @@ type failure struct {
 	Message alcove.Raw
 }
 
-// act has a site do something, once: the host never repeats what may have had its effect.
+// act has a site do something, once: the host never repeats what may have had its effect. What only reads has none.
 func act(c *alcove.Call, cfg Config, slug, action string, data alcove.Raw) (alcove.Raw, error) {
 	w := &scan.Writer{}
 	w.Open()
@@ -51,7 +51,7 @@ func act(c *alcove.Call, cfg Config, slug, action string, data alcove.Raw) (alco
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.HTTPFetch(alcove.HTTPFetchRequest{Endpoint: endpoint(slug), Method: "POST", Body: string(body), TimeoutMS: cfg.TimeoutMS,
+	out, err := c.HTTPFetch(alcove.HTTPFetchRequest{Endpoint: endpoint(slug), Method: "POST", Body: string(body), TimeoutMS: cfg.TimeoutMS, Repeatable: reads(action),
 		Headers: map[string]string{"Accept": "application/json", "Content-Type": "application/json"}})
 	if err != nil {
 		return nil, err
@@ -67,6 +67,23 @@ func act(c *alcove.Call, cfg Config, slug, action string, data alcove.Raw) (alco
 		return nil, refused(slug, out.Status, r.Error)
 	}
 	return r.Data, nil
+}
+
+// reads reports whether an action only reads, by the first word of its name: list, getUser, posts.find_all. Doing such an action twice does
+// what doing it once does.
+func reads(action string) bool {
+	for i := range len(action) {
+		if action[i] == '.' {
+			return reads(action[i+1:])
+		}
+	}
+	for _, verb := range []string{"list", "get", "read", "search", "find", "count", "show", "view", "fetch", "query", "lookup", "status"} {
+		rest, is := after(action, verb)
+		if is && (rest == "" || rest[0] == '_' || rest[0] == '-' || rest[0] >= 'A' && rest[0] <= 'Z') {
+			return true
+		}
+	}
+	return false
 }
 
 // longestMessage is how many characters of a site's message are passed on.
