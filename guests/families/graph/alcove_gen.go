@@ -229,6 +229,8 @@ func (x *SearchEntities) CodeJSON(c *scan.Coder) {
 		{Name: "query", Also: []string{"name"}, Value: scan.Text(&x.Query)},
 		{Name: "type", Value: scan.Text(&x.Type)},
 		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
 	})
 }
 
@@ -397,6 +399,8 @@ func (x *SearchThemes) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "query", Also: []string{"topic"}, Value: scan.Text(&x.Query)},
 		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
 	})
 }
 

@@ -129,13 +129,52 @@ func TestGraph(t *testing.T) {
 			w.fails(alcove.InvalidArgument, "is no relation", "memory_link_entity",
 				map[string]any{"entityId": "e", "name": "n", "type": "tool", "relationships": []any{map[string]any{"toEntityId": "x", "relationType": "eats"}}})
 		},
+		"without scopeIds entities and themes are searched in all scopes that the caller may read": func(w world) {
+			here, there := w.Namespace, w.Namespace+"-there"
+			w.Namespace = there
+			w.entity("ent:zephyr", "Zephyr Station", "type", "project")
+			w.call("memory_create_theme", map[string]any{"name": "Zephyr winds", "description": "What blows."}, nil)
+			w.Put(alcove.Memory{Key: "k", Value: alcove.JSON("v")})
+			w.Namespace = here
+			found := func(arguments map[string]any) (n int) {
+				var list foundEntities
+				var groups foundThemes
+				arguments["query"] = "zephyr"
+				w.call("memory_search_entities", arguments, &list)
+				w.call("memory_search_themes", arguments, &groups)
+				for _, e := range list.Entities {
+					if e.EntityID.Namespace != there {
+						t.Errorf("%s is found in %s, want %s", e.Name, e.EntityID.Namespace, there)
+					}
+				}
+				return len(list.Entities) + len(groups.Themes)
+			}
+			for _, c := range []struct {
+				arguments map[string]any
+				want      int
+			}{{map[string]any{}, 2}, {map[string]any{"scopeIds": here}, 0}, {map[string]any{"scopeIds": []string{here, there}}, 2}, {map[string]any{"namespace": there}, 2}} {
+				if got := found(c.arguments); got != c.want {
+					t.Errorf("with %v: %d found, want %d", c.arguments, got, c.want)
+				}
+			}
+			var listed foundThemes
+			w.call("memory_search_themes", map[string]any{"limit": 200}, &listed)
+			if !slices.ContainsFunc(listed.Themes, func(s themeShown) bool { return s.Name == "Zephyr winds" }) {
+				t.Errorf("themes without a query = %+v, want the one of the other scope, too", listed.Themes)
+			}
+			w.Caller, w.Key, w.Read, w.Write = "eve", "key of eve", []string{here}, []string{here}
+			if got := found(map[string]any{}); got != 0 {
+				t.Errorf("who may not read the other scope finds %d there", got)
+			}
+			w.Read, w.Write = nil, nil
+		},
 		"entities are found by name, filtered by type, and not when deleted": func(w world) {
 			w.entity("ent:1", "Acme Rockets", "type", "company")
 			w.entity("ent:2", "Acme Shipping", "type", "project")
 			w.entity("ent:3", "Acme", "type", "company")
 			search := func(more map[string]any) (keys []string) {
 				var out foundEntities
-				more["query"] = "acme"
+				more["query"], more["scopeIds"] = "acme", w.Namespace
 				w.call("memory_search_entities", more, &out)
 				for _, e := range out.Entities {
 					keys = append(keys, e.EntityID.Key)

@@ -1,10 +1,14 @@
 package graph
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // SearchEntities finds entities by their names.
 //
-// An entity that has exactly the name comes first. If there is none, those with similar names are listed, and similar says so.
+// An entity that has exactly the name comes first. If there is none, those of the first scope with similar names are listed, and similar says
+// so.
 //
 //alcove:camel
 //alcove:title Search entities
@@ -14,6 +18,9 @@ type SearchEntities struct {
 	Query string `alcove:"required,min=1,alias=name"`
 	Type  string `alcove:"enum=person|project|company|concept|tool|other"`
 	Limit int    `alcove:"default=10"`
+
+	ScopeIDs  []string `alcove:"advanced,name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
+	Namespace string   `alcove:"advanced,alias=scopeId"`                  // The one to search, unless scopeIds names some.
 }
 
 type foundEntities struct {
@@ -24,20 +31,27 @@ type foundEntities struct {
 // Call searches the names.
 func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
 	in.Limit = bounded(in.Limit, 50)
-	seen := map[string]bool{}
+	in.ScopeIDs = scopes.Named(in.ScopeIDs, in.Namespace)
+	searched, first := in.ScopeIDs, c.Namespace
+	if len(in.ScopeIDs) > 0 {
+		first = in.ScopeIDs[0]
+	} else if searched, err = scopes.Everywhere(c); err != nil {
+		return out, err
+	}
+	wanted, seen := alcove.ID{Namespace: first, Key: in.Query}, map[alcove.ID]bool{}
 	add := func(id alcove.ID, e *entity) {
-		if !seen[id.Key] && !e.Archived() && (in.Type == "" || e.Type == in.Type) && len(out.Entities) < in.Limit {
-			seen[id.Key] = true
+		if !seen[id] && !e.Archived() && (in.Type == "" || e.Type == in.Type) && len(out.Entities) < in.Limit {
+			seen[id] = true
 			out.Entities = append(out.Entities, e.show(id))
 		}
 	}
-	if e, id, err := findEntity(c, alcove.ID{Key: in.Query}); err != nil {
+	if e, id, err := findEntity(c, wanted); err != nil {
 		return out, err
 	} else if e != nil {
 		add(id, e)
 	}
 	for offset := 0; len(out.Entities) < in.Limit; offset += page {
-		r, err := c.RecordSearch(alcove.RecordSearchRequest{Collection: entities.Name, Query: in.Query, K: page, Offset: offset})
+		r, err := c.RecordSearch(alcove.RecordSearchRequest{Collection: entities.Name, Query: in.Query, Namespaces: searched, K: page, Offset: offset})
 		if err != nil {
 			return out, err
 		}
@@ -55,7 +69,7 @@ func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
 	if len(out.Entities) > 0 {
 		return out, nil
 	}
-	near, err := alike(c, at(c, alcove.ID{Key: in.Query}))
+	near, err := alike(c, wanted)
 	for i := range near {
 		add(near[i].id, near[i].entity)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -18,6 +19,9 @@ import (
 type SearchThemes struct {
 	Query string `alcove:"alias=topic"`
 	Limit int    `alcove:"default=20"`
+
+	ScopeIDs  []string `alcove:"advanced,name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
+	Namespace string   `alcove:"advanced,alias=scopeId"`                  // The one to search, unless scopeIds names some.
 }
 
 type foundThemes struct{ Themes []themeShown }
@@ -36,6 +40,11 @@ type themeShown struct {
 // Call searches or lists them.
 func (in SearchThemes) Call(c *alcove.Call) (out foundThemes, err error) {
 	in.Limit = bounded(in.Limit, 200)
+	if in.ScopeIDs = scopes.Named(in.ScopeIDs, in.Namespace); len(in.ScopeIDs) == 0 {
+		if in.ScopeIDs, err = scopes.Everywhere(c); err != nil {
+			return out, err
+		}
+	}
 	list := in.list
 	if in.Query != "" {
 		list = in.search
@@ -52,7 +61,7 @@ func (in SearchThemes) Call(c *alcove.Call) (out foundThemes, err error) {
 // search finds twice as many as wanted, for those that are archived.
 func (in SearchThemes) search(c *alcove.Call) (items []alcove.Item[theme], err error) {
 	for offset := 0; len(items) < 2*in.Limit; offset += page {
-		r, err := c.RecordSearch(alcove.RecordSearchRequest{Collection: themes.Name, Query: in.Query, K: page, Offset: offset})
+		r, err := c.RecordSearch(alcove.RecordSearchRequest{Collection: themes.Name, Query: in.Query, Namespaces: in.ScopeIDs, K: page, Offset: offset})
 		if err != nil {
 			return nil, err
 		}
@@ -71,11 +80,19 @@ func (in SearchThemes) search(c *alcove.Call) (items []alcove.Item[theme], err e
 }
 
 func (in SearchThemes) list(c *alcove.Call) (items []alcove.Item[theme], err error) {
-	for item, err := range themes.All(c, "") {
-		if err != nil {
-			return nil, err
+	names, err := scopes.Names(c, in.ScopeIDs)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		for item, err := range themes.In(name).All(c, "") {
+			if unseen(err) != nil {
+				return nil, err
+			}
+			if err == nil {
+				items = append(items, item)
+			}
 		}
-		items = append(items, item)
 	}
 	slices.SortStableFunc(items, func(a, b alcove.Item[theme]) int {
 		return cmp.Or(cmp.Compare(b.Value.Importance, a.Value.Importance), cmp.Compare(b.Value.Updated, a.Value.Updated))

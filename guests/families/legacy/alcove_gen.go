@@ -149,6 +149,7 @@ func (x *GetContext) CodeJSON(c *scan.Coder) {
 		{Name: "maxFacts", Value: scan.Int(&x.MaxFacts), Keep: true},
 		{Name: "includeEntities", Value: scan.Bool(&x.IncludeEntities), Keep: true},
 		{Name: "includeThemes", Value: scan.Bool(&x.IncludeThemes), Keep: true},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
 	})
 }
 
@@ -227,6 +228,7 @@ func (x *Summarize) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "topic", Value: scan.Text(&x.Topic)},
 		{Name: "maxFacts", Value: scan.Int(&x.MaxFacts), Keep: true},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
 	})
 }
 

@@ -16,6 +16,8 @@ type GetContext struct {
 	MaxFacts        int    `alcove:"advanced,default=20,min=1,max=50"`
 	IncludeEntities bool   `alcove:"advanced,default=true"`
 	IncludeThemes   bool   `alcove:"advanced,default=true"`
+
+	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
 }
 
 // Context is what is known.
@@ -50,7 +52,7 @@ type found struct {
 // Call gathers it.
 func (in GetContext) Call(c *alcove.Call) (out Context, err error) {
 	out.notice = replacedBySuccessors("memory_get_context")
-	facts, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", []string{c.Namespace}))
+	facts, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", in.ScopeIDs))
 	if err != nil {
 		return out, err
 	}
@@ -70,13 +72,13 @@ func (in GetContext) beside(c *alcove.Call, out *Context) error {
 	var f found
 	var err error
 	if in.IncludeEntities {
-		if f, err = ask(c, "memory_search_entities", given{"query": in.Topic, "limit": mostEntities}); err != nil {
+		if f, err = ask(c, "memory_search_entities", given{"query": in.Topic, "limit": mostEntities}.texts("scopeIds", in.ScopeIDs)); err != nil {
 			return err
 		}
 		out.Entities = f.Entities
 	}
 	if in.IncludeThemes {
-		if f, err = ask(c, "memory_search_themes", given{"query": in.Topic, "limit": mostThemes}); err != nil {
+		if f, err = ask(c, "memory_search_themes", given{"query": in.Topic, "limit": mostThemes}.texts("scopeIds", in.ScopeIDs)); err != nil {
 			return err
 		}
 		out.Themes = f.Themes

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"strconv"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -8,7 +9,7 @@ import (
 )
 
 // Summarize stores a summary of the facts about a topic, and marks the facts as merged into it. The summary lists the first ten facts; no
-// language model is asked.
+// language model is asked. Facts that the caller may not change are left out.
 //
 //alcove:description Deprecated: use memory_search_facts, memory_store_fact and memory_mark_facts_merged.
 //alcove:tool
@@ -17,6 +18,8 @@ import (
 type Summarize struct {
 	Topic    string `alcove:"required,min=1"`
 	MaxFacts int    `alcove:"advanced,default=50,min=1,max=50"`
+
+	ScopeIDs []string `alcove:"name=scopeIds,alias=namespaces"` // Scopes to search; all if left out.
 }
 
 // Summary is a stored summary.
@@ -37,7 +40,10 @@ const (
 // Call stores it.
 func (in Summarize) Call(c *alcove.Call) (out Summary, err error) {
 	out.notice = replacedBySuccessors("memory_summarize")
-	f, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", []string{c.Namespace}))
+	f, err := ask(c, "memory_search_facts", given{"topic": in.Topic, "limit": in.MaxFacts}.texts("scopeIds", in.ScopeIDs))
+	if err == nil {
+		f.Facts, err = writable(c, f.Facts)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -55,6 +61,31 @@ func (in Summarize) Call(c *alcove.Call) (out Summary, err error) {
 	out.FactID, out.ConsolidatedCount = stored.FactID, len(ids)
 	merge := given{"targetFactId": stored.FactID.String()}.texts("sourceFactIds", ids)
 	return out, c.CallTool("memory_mark_facts_merged", map[string]any(merge), nil)
+}
+
+// writable are those of some facts that the caller may change.
+func writable(c *alcove.Call, facts []alcove.Raw) (list []alcove.Raw, err error) {
+	may := map[string]bool{c.Namespace: true}
+	for _, raw := range facts {
+		var f fact
+		if err := readable(scan.Decode(raw, &f), "a fact"); err != nil {
+			return nil, err
+		}
+		namespace := cmp.Or(f.FactID.Namespace, c.Namespace)
+		allowed, known := may[namespace]
+		if !known {
+			can, err := c.CallerCan(alcove.CallerCanRequest{Action: "write", Namespace: namespace})
+			if err != nil {
+				return nil, err
+			}
+			allowed = can.Allowed
+			may[namespace] = allowed
+		}
+		if allowed {
+			list = append(list, raw)
+		}
+	}
+	return list, nil
 }
 
 // quoted is the text of a summary, and the ids of the facts in it.

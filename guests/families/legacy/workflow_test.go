@@ -136,13 +136,20 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 		t.Errorf("memory_get_context = %+v, want 2 facts in about 300 tokens, an entity, a handoff, 2 notifications, and what to call instead", out)
 	}
 	same(t, *calls,
-		made{"memory_search_facts", object{"topic": "API rate limiting", "limit": 20., "scopeIds": []any{"default"}}},
+		made{"memory_search_facts", object{"topic": "API rate limiting", "limit": 20.}},
 		made{"memory_search_entities", object{"query": "API rate limiting", "limit": 10.}},
 		made{"memory_search_themes", object{"query": "API rate limiting", "limit": 20.}},
 		made{"memory_get_handoffs", object{"agentId": "tester", "limit": 5.}},
 		made{"memory_get_notifications", object{"agentId": "tester", "limit": 10.}},
 		made{"memory_mark_notifications_read", object{"notificationIds": []any{"ntf:1", "ntf:2"}}},
 	)
+	*calls = nil
+	must.Do(t, s.Tool("memory_get_context", object{"topic": "x", "scopeIds": []string{"team"}}, &out))
+	for _, call := range (*calls)[:3] {
+		if scopes := call.Arguments["scopeIds"]; !reflect.DeepEqual(scopes, []any{"team"}) {
+			t.Errorf("%s is called with the scopes %v, want team", call.Tool, scopes)
+		}
+	}
 	*calls = nil
 	if err := s.Tool("memory_get_context", object{"topic": "x", "profile": "incident", "tokenBudget": 400, "includeEntities": false, "includeThemes": false}, &out); err != nil || len(out.Facts) != 2 || len(*calls) != 4 {
 		t.Errorf("%v: %d facts by %v", err, len(out.Facts), *calls)

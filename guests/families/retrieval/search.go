@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/fact"
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -21,7 +22,7 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 		return nil, alcove.Errorf(alcove.InvalidArgument, "the query is empty")
 	}
 	if len(r.Namespaces) == 0 {
-		if r.Namespaces, err = everywhere(c); err != nil {
+		if r.Namespaces, err = scopes.Everywhere(c); err != nil {
 			return nil, err
 		}
 	}
@@ -41,38 +42,12 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 	return facts, nil
 }
 
-// scopesOf are the scopes that a search names: several, or else one; none: all.
-func scopesOf(several []string, one string) []string {
-	if len(several) > 0 || one == "" {
-		return several
-	}
-	return []string{one}
-}
-
-// projects is what the namespaces of projects begin with.
-const projects = "project/"
-
-// everywhere is the scopes that a search is in which names none: all that the caller may read, but in a project no other project.
-func everywhere(c *alcove.Call) ([]string, error) {
-	if !strings.HasPrefix(c.Namespace, projects) {
-		return []string{"*"}, nil
-	}
-	all, err := c.MemoryNamespaces()
-	list := []string{c.Namespace}
-	for _, namespace := range all.Namespaces {
-		if !strings.HasPrefix(namespace, projects) {
-			list = append(list, namespace)
-		}
-	}
-	return list, err
-}
-
 // within takes the settings of the one scope that is searched, if it is another than the call's.
-func (cfg *Config) within(c *alcove.Call, scopes []string) error {
-	if len(scopes) != 1 || scopes[0] == c.Namespace || strings.HasSuffix(scopes[0], "*") {
+func (cfg *Config) within(c *alcove.Call, named []string) error {
+	if len(named) != 1 || named[0] == c.Namespace || strings.HasSuffix(named[0], "*") {
 		return nil
 	}
-	found, err := c.ConfigGet(alcove.ConfigGetRequest{Namespace: scopes[0], Keys: []string{"semantic_enabled", "semantic_method", "semantic_threshold"}})
+	found, err := c.ConfigGet(alcove.ConfigGetRequest{Namespace: named[0], Keys: []string{"semantic_enabled", "semantic_method", "semantic_threshold"}})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"github.com/alcove-memory/alcove/guests/lib/moment"
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
@@ -33,8 +34,8 @@ type Filters struct {
 
 // Call searches.
 func (in TextSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	scopes := scopesOf(in.ScopeIDs, in.Namespace)
-	r := alcove.MemorySearchRequest{Query: in.Query, Namespaces: scopes, K: in.Limit, Mode: modeLexical, MinImportance: in.Filters.MinImportance}
+	named := scopes.Named(in.ScopeIDs, in.Namespace)
+	r := alcove.MemorySearchRequest{Query: in.Query, Namespaces: named, K: in.Limit, Mode: modeLexical, MinImportance: in.Filters.MinImportance}
 	if r.Types, err = list("factType", in.Filters.FactType); err != nil {
 		return out, err
 	}

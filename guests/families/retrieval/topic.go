@@ -1,6 +1,9 @@
 package retrieval
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // SearchFacts finds the best facts on a topic. It searches by words and, where there is an embedder, by meaning.
 //
@@ -17,11 +20,11 @@ type SearchFacts struct {
 
 // Call searches.
 func (in SearchFacts) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	scopes := scopesOf(in.ScopeIDs, in.Namespace)
-	if err = cfg.within(c, scopes); err != nil {
+	named := scopes.Named(in.ScopeIDs, in.Namespace)
+	if err = cfg.within(c, named); err != nil {
 		return out, err
 	}
-	r := alcove.MemorySearchRequest{Query: in.Topic, Namespaces: scopes, K: in.Limit}
+	r := alcove.MemorySearchRequest{Query: in.Topic, Namespaces: named, K: in.Limit}
 	if !cfg.semantic() {
 		r.Mode = modeLexical
 	}

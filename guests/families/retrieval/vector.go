@@ -1,6 +1,9 @@
 package retrieval
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"github.com/alcove-memory/alcove/guests/lib/scopes"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // VectorSearch finds facts by meaning. The query is embedded by the embedder that the operator configured, unless its embedding is given. With
 // semantic_threshold, less alike memories are left out.
@@ -19,8 +22,8 @@ type VectorSearch struct {
 
 // Call searches.
 func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
-	scopes := scopesOf(in.ScopeIDs, in.Namespace)
-	if err = cfg.within(c, scopes); err != nil {
+	named := scopes.Named(in.ScopeIDs, in.Namespace)
+	if err = cfg.within(c, named); err != nil {
 		return out, err
 	}
 	if !cfg.semantic() {
@@ -32,7 +35,7 @@ func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
 			return out, err
 		}
 	}
-	facts, err := find(c, cfg, alcove.MemorySearchRequest{Query: in.Query, Namespaces: scopes, K: in.Limit, Mode: modeSemantic, Vector: vector})
+	facts, err := find(c, cfg, alcove.MemorySearchRequest{Query: in.Query, Namespaces: named, K: in.Limit, Mode: modeSemantic, Vector: vector})
 	if alcove.CodeOf(err) == alcove.InvalidArgument && len(in.Embedding) > 0 {
 		return out, alcove.Errorf(alcove.InvalidArgument, "the embedding has %d values: %v", len(in.Embedding), err)
 	}
