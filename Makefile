@@ -211,6 +211,14 @@ bench-conversations: ## measure the ranking of turns, without each feature, and 
 bench-meaning:   ## measure the built-in word vectors: questions in other words, conversations, cost (DATA=dir; see docs/guides/search.md)
 	cd host/bench/search && $(GO) vet ./meaning && $(GO) run ./meaning $(abspath $(DATA))
 
+# Two of the servers need a compiler for C++ where there is no prebuilt SQLite; they are left out where it fails.
+PEERS := host/bench/compare/node_modules/.package-lock.json
+compare: build $(PEERS) ## measure memory servers of npm beside bin/alcove, and write the table in README.md (COMPARE='-only Alcove,server-memory')
+	$(GO) run ./host/bench/compare -json bin/compare.json -readme README.md $(COMPARE)
+
+$(PEERS): host/bench/compare/package-lock.json
+	cd host/bench/compare && npm ci && { npm rebuild --ignore-scripts=false better-sqlite3 || echo 'SQLite could not be built'; } && touch node_modules/.package-lock.json
+
 judge: $(IMAGE)  ## print how well families judge, on labelled sets (JUDGE='-test types'; see host/bench/judge)
 	$(GO) run ./host/bench/judge $(JUDGE)
 

@@ -185,10 +185,11 @@ func rules() []rule {
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
-		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}},   // serves measurements only
+		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}},                  // serves measurements only
 		{pkg: "host/bench/judge", own: []string{"guests/lib/words", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client", "sdk/secrets"}}, // likewise
-		{pkg: "host/bench/pairs"},             // likewise
-		{pkg: "host/bench/measure/testtimes"}, // likewise
+		{pkg: "host/bench/pairs"},                                      // likewise
+		{pkg: "host/bench/compare", own: []string{"host/tool/tokens"}}, // likewise
+		{pkg: "host/bench/measure/testtimes"},                          // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},
 		{pkg: "host/operator/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/search/wordvec"}, never: append(outside, "os")},
 		{pkg: "host/operator/embedders/models", own: []string{"host/durable", "host/regular", "host/search/embed"}, never: []string{"os/exec"}},
