@@ -43,7 +43,7 @@ func documents(t *testing.T, path string) (list []map[string]any) {
 			return list
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("read %s: %v", path, err)
 		}
 		list = append(list, document)
 	}
