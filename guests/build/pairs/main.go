@@ -18,7 +18,7 @@ import (
 )
 
 // usual is how the family's trees are learned.
-var usual = options{trees: 120, depth: 4, leaf: 8, rate: .08, sample: .7, decay: 2}
+var usual = options{trees: 250, depth: 4, leaf: 8, rate: .1, sample: .7, decay: 2}
 
 //go:embed pairs.txt
 var pairs string

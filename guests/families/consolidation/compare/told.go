@@ -12,9 +12,9 @@ var treeData string
 // How sure trees have to be, in thousandths. Of pairs beside the trainer that they were not learned from, 95 of 100 that
 // reach the first two are what they are called, and 97 that reach the last.
 const (
-	sameLeast       = 750
-	contradictLeast = 1250
-	surelyLeast     = 1500
+	sameLeast       = 1000
+	contradictLeast = 1100
+	surelyLeast     = 2000
 )
 
 // mostReasons is how many signs a verdict names.
