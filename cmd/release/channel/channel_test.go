@@ -39,7 +39,7 @@ func made(t *testing.T) *Material {
 	}
 	for _, c := range All() {
 		if err := c.Make(t.Context(), m); err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
+			t.Fatalf("make %s: %v", c.Name, err)
 		}
 	}
 	return m
