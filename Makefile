@@ -149,9 +149,9 @@ chart:           ## lint and render the chart with Helm, validate what comes out
 	@$(HELM) -set 'arguments={--posture=careful}' -set environmentSecret=embedder -set service.type=LoadBalancer -set storage.className=fast \
 		-set image.digest=sha256:$$(printf %064d 0) -set 'image.pullSecrets[0].name=pull' -set 'tolerations[0].operator=Exists'
 
-release-test: chart ## test what make release made: the chart with Helm, the image with podman, an extension with an MCP client and with npx mcpb, where these are installed
+release-test: chart ## test what make release made: the chart with Helm, packages in a root of their own (ALCOVE_ROOT=one of debootstrap), the image with podman, an extension with an MCP client and with npx mcpb, where these are installed
 	git diff --exit-code -- cmd/release/deploy/kubernetes.yaml
-	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/...
+	ALCOVE_RELEASE=$(CURDIR)/bin/release ALCOVE_RELEASE_VERSION='$(VERSION)' $(GO) test -count=1 -timeout 1h -v -run Released ./cmd/release/... ./host/integration/clients
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile README.md LICENSE NOTICE CHANGELOG.md abi cmd guests host registry sdk "$$dir"; \

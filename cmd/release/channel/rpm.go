@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/rpmpack"
@@ -24,11 +25,16 @@ func (m *Material) rpm(w io.Writer, p product.Platform, list []file) error {
 	if err != nil {
 		return err
 	}
+	for i, f := range list { // its zsh looks elsewhere than Debian's
+		list[i].name = strings.Replace(f.name, "/zsh/vendor-completions/", "/zsh/site-functions/", 1)
+	}
 	for _, f := range list {
 		r.AddFile(rpmpack.RPMFile{Name: f.name, Body: f.data, Mode: uint(f.mode), Owner: "root", Group: "root", MTime: uint32(m.Time.Unix()), Type: typeOf(f.name)})
 	}
-	for _, dir := range []string{"/etc/alcove", "/usr/share/doc/" + product.Name} { // its own, which it removes
-		r.AddFile(rpmpack.RPMFile{Name: dir, Mode: 0o40755, Owner: "root", Group: "root", MTime: uint32(m.Time.Unix())})
+	for _, dir := range folders(list) {
+		if !ofEverySystem(dir) {
+			r.AddFile(rpmpack.RPMFile{Name: strings.TrimSuffix(dir, "/"), Mode: 0o40755, Owner: "root", Group: "root", MTime: uint32(m.Time.Unix())})
+		}
 	}
 	for name, add := range map[string]func(string){"after-install.sh": r.AddPostin, "before-remove.sh": r.AddPreun, "after-remove.sh": r.AddPostun} {
 		text, err := script(name)
@@ -38,6 +44,12 @@ func (m *Material) rpm(w io.Writer, p product.Platform, list []file) error {
 		add(text)
 	}
 	return r.Write(w)
+}
+
+// ofEverySystem reports whether a folder is there before the package. It has a part in each other one, such as those of completions, lest one stay
+// that no package owns.
+func ofEverySystem(dir string) bool {
+	return slices.Contains([]string{"/etc/", "/usr/", "/usr/bin/", "/usr/lib/", "/usr/share/", "/usr/share/doc/", "/usr/share/man/", "/usr/share/man/man1/"}, dir)
 }
 
 func typeOf(name string) rpmpack.FileType {
