@@ -106,6 +106,7 @@
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what changes, and the history that it verifies
 //alcove:needs memory.write * to merge what was approved
+//alcove:needs records.read developer,graph to hold their records as memories are held
 //alcove:needs record pending,decision,seal to keep what waits for approval, decisions and seals
 //alcove:needs branch.read * to compare proposals
 //alcove:needs branch.write * to merge and delete them

@@ -255,6 +255,11 @@ func TestAnAlteredVersionIsNamed(t *testing.T) {
 	if w.call("memory_verify", map[string]any{"from": 1, "to": 2}, &out); !out.Verified {
 		t.Errorf("the log: %+v", out)
 	}
+	out = verified{}
+	if w.call("memory_verify", map[string]any{"from": 1, "to": 9, "namespace": "empty"}, &out); out.Verified || !strings.Contains(out.Fault, "nothing was checked") {
+		t.Errorf("a part of the log without events: %+v, want that nothing was checked", out)
+	}
+	w.fails(alcove.InvalidArgument, "before from", "memory_verify", map[string]any{"from": 9, "to": 1})
 	w.fails(alcove.InvalidArgument, "give id", "memory_verify", nil)
 	w.fails(alcove.NotFound, "", "memory_verify", map[string]any{"id": "none"})
 }

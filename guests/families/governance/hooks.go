@@ -75,9 +75,10 @@ func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse)
 // mostKeys is how many keys a pending change names.
 const mostKeys = 100
 
-// Hooks enforce the rules and seal what was stored, once there is a rule.
+// Hooks enforce the rules and seal what was stored, once there is a rule. They cover what a namespace says to all who read it: its memories,
+// and the open collections of other families, which are on branches.
 //
-//alcove:store collections=memory on_failure=refuse changes=store,delete,state when_settings=standards
+//alcove:store collections=memory,developer/kv,developer/json,developer/cell,developer/vec,developer/vec-info,graph/entity,graph/alias,graph/edge,graph/theme on_failure=refuse changes=store,delete,state when_settings=standards
 //alcove:stored collections=memory own when_settings=standards,seal_always
 type Hooks struct{}
 

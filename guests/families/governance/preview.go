@@ -48,7 +48,7 @@ func (v *previewer) of(branch string, p pending) (list []shownChange, more int, 
 	more = max(0, out.Added+out.Changed+out.Removed-len(out.Differences))
 	for i := range out.Differences {
 		d := &out.Differences[i]
-		if d.Collection != "" {
+		if d.Collection != "" && !strings.Contains(d.Collection, "/") { // the family's own
 			continue
 		}
 		if v.room <= 0 {
@@ -64,6 +64,9 @@ func (v *previewer) of(branch string, p pending) (list []shownChange, more int, 
 
 func show(d *alcove.Difference) shownChange {
 	shown := shownChange{Key: d.Key, Change: "changed", Clash: d.Clash}
+	if d.Collection != "" {
+		shown.Key = d.Collection + "/" + d.Key
+	}
 	before, after := alcove.Memory{State: "active"}, alcove.Memory{}
 	if d.Target != nil {
 		before = *d.Target

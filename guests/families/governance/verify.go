@@ -65,7 +65,7 @@ func (Hooks) Stored(c *alcove.Call, _ Config, entries []alcove.Entry) error {
 
 // Verify checks a memory's history against the digests in the log, and the log's chain of hashes.
 //
-// With from and to it checks that part of the namespace's log alone. The first version that differs is named, and so is one that the log has
+// With from and to it checks that part of the namespace's log alone; where there is nothing to check, verified is false and fault says so. The first version that differs is named, and so is one that the log has
 // and the history lacks. Versions from before the stored hook was on have no digest, and are counted as unsealed.
 //
 //alcove:title Verify history
@@ -94,7 +94,7 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 		return out, alcove.Errorf(alcove.InvalidArgument, "give id, or from and to")
 	}
 	if in.ID.IsZero() {
-		return out, out.log(c, c.Namespace, max(in.From, 1), in.To)
+		return out, out.part(c, max(in.From, 1), in.To)
 	}
 	m, err := c.Memory(in.ID)
 	if err != nil {
@@ -197,6 +197,18 @@ func (out *verification) version(c *alcove.Call, m, v *alcove.Memory) (at uint64
 		out.Version, out.Digest, out.Agent, out.LogSequence = v.Version, e.Digest, v.Agent, s.Sequence
 	}
 	return s.Sequence, true, nil
+}
+
+// part checks a part of the log of the call's namespace. A part without events proves nothing.
+func (out *verification) part(c *alcove.Call, from, to uint64) error {
+	if to != 0 && to < from {
+		return alcove.Errorf(alcove.InvalidArgument, "to is %d, before from, %d", to, from)
+	}
+	if err := out.log(c, c.Namespace, from, to); err != nil || out.Checked > 0 || out.Fault != "" {
+		return err
+	}
+	*out = verification{Fault: "nothing was checked: the log of " + c.Namespace + " has no event from " + strconv.FormatUint(from, 10) + " on"}
+	return nil
 }
 
 // log checks a part of the log.

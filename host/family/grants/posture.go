@@ -44,7 +44,7 @@ func given(name string) ([]abi.Capability, []abi.Hook) {
 	case "facts":
 		return nil, []abi.Hook{abi.HookStore, abi.HookStored}
 	case "governance": // once there is a rule
-		return nil, []abi.Hook{abi.HookStore, abi.HookStored}
+		return []abi.Capability{abi.CanRecordsRead}, []abi.Hook{abi.HookStore, abi.HookStored}
 	case "legacy":
 		return []abi.Capability{abi.CanToolsUsage}, nil
 	case "lifecycle":

@@ -572,3 +572,58 @@ func TestAnApprovalThatCannotBeMergedIsRefusedAndTheChangeWaits(t *testing.T) {
 		t.Errorf("the memory has %d versions after the approval, want 1", got)
 	}
 }
+
+// Whatever tool writes what a namespace says, the change waits, and the answer says so.
+func TestEveryToolThatWritesANamespaceWithApprovalWaits(t *testing.T) {
+	c := newCouncil(t)
+	_, err := operator.Call(t.Context(), c.Acts, operator.GrantFamily, operator.GrantRequest{Family: "governance",
+		Capabilities: []registry.Capability{{Name: abi.CanRecordsRead, Scope: []string{"developer", "graph"}}}})
+	must.Do(t, err)
+	server.Answered[any](t, c.as("ann"), "memory_namespace_clear_standard", map[string]any{"namespace": c.at})
+	server.Answered[any](t, c.as("ann"), "memory_store", map[string]any{"key": "plan", "value": "We look at changes at noon."})
+	server.Answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
+		"governance": map[string]any{"write": "approve", "promote": "approve", "delete": "approve", "approver": map[string]any{"consensus": 2}}})
+	s := c.as("bob")
+	fact := map[string]any{"content": "The cache is in Redis.", "factType": "decision"}
+	for _, write := range []struct {
+		tool      string
+		arguments map[string]any
+	}{
+		{"memory_store", map[string]any{"key": "tea", "value": "green"}},
+		{"memory_forget", map[string]any{"key": "rule"}},
+		{"memory_update", map[string]any{"id": "rule", "summary": "two look"}},
+		{"memory_archive_fact", map[string]any{"factId": "rule"}},
+		{"memory_store_fact", fact},
+		{"memory_remember", map[string]any{"content": "The queue is in Kafka.", "context": "critical"}},
+		{"memory_learn", map[string]any{"knowledge": "Locks are held for the life of a file."}},
+		{"memory_decide", map[string]any{"decision": "We take the bus."}},
+		{"memory_import_vault_to_facts", map[string]any{"files": []any{map[string]any{"path": "n.md", "content": "A note."}}}},
+		{"memory_kv", map[string]any{"action": "put", "key": "a", "value": 1}},
+		{"memory_json", map[string]any{"action": "set", "key": "doc", "path": "$", "value": map[string]any{"n": 1}}},
+		{"memory_cell", map[string]any{"action": "set", "key": "n", "value": 3}},
+		{"memory_vectors", map[string]any{"action": "create", "collection": "v", "dimension": 2}},
+		{"memory_link_entity", map[string]any{"entityId": "ent:redis", "name": "Redis", "type": "tool"}},
+		{"memory_link", map[string]any{"source_id": "rule", "target_id": "plan", "relation": "depends_on"}},
+		{"memory_create_theme", map[string]any{"name": "Caches", "description": "What is cached."}},
+	} {
+		before := len(c.waiting())
+		text := server.Told(s, write.tool, write.arguments)
+		if strings.HasPrefix(text, "error: ") || !strings.Contains(text, "waits for approval") || !strings.Contains(text, "applied") {
+			t.Errorf("%s %v answers %s, want that it waits for approval, and is not applied", write.tool, write.arguments, text)
+		}
+		if after := len(c.waiting()); after != before+1 {
+			t.Errorf("%s %v: %d changes wait after %d", write.tool, write.arguments, after, before)
+		}
+	}
+	for tool, arguments := range map[string]map[string]any{
+		"memory_kv": {"action": "list"}, "memory_json": {"action": "list"}, "memory_cell": {"action": "list"}, "memory_search_entities": {"query": "redis", "scopeIds": c.at},
+		"memory_search_themes": {"scopeIds": c.at}, "memory_query_facts": {},
+	} {
+		if text := server.Told(s, tool, arguments); strings.Contains(text, "edis") || strings.Contains(text, `"doc"`) || strings.Contains(text, `"n"`) || strings.Contains(text, "Caches") {
+			t.Errorf("%s %v shows what waits: %s", tool, arguments, text)
+		}
+	}
+	if c.stored("rule") != 1 || c.stored("tea") != 0 {
+		t.Errorf("rule is stored %d times and tea %d times, want 1 and 0", c.stored("rule"), c.stored("tea"))
+	}
+}
