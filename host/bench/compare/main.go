@@ -40,11 +40,11 @@ func run(ctx context.Context, args []string) error {
 	only := flags.String("only", "", "names of servers, with commas between them")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "when servers are killed")
 	s := sizes{}
-	flags.IntVar(&s.Starts, "starts", 9, "starts of each server")
-	flags.IntVar(&s.Stores, "stores", 500, "stores that are timed, and memories that are searched")
+	flags.IntVar(&s.Starts, "starts", 5, "starts of each server")
+	flags.IntVar(&s.Stores, "stores", 300, "stores that are timed, and memories that are searched")
 	flags.IntVar(&s.Pairs, "pairs", 3, "pairs of processes that store at once")
-	flags.IntVar(&s.Together, "together", 150, "stores of each of these")
-	flags.IntVar(&s.Kills, "kills", 10, "kills of each server")
+	flags.IntVar(&s.Together, "together", 100, "stores of each of these")
+	flags.IntVar(&s.Kills, "kills", 5, "kills of each server")
 	flags.IntVar(&s.Before, "before", 100, "stores before a kill")
 	if err := flags.Parse(args); err != nil {
 		return err

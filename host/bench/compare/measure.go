@@ -251,10 +251,12 @@ func (b *bench) pair(ctx context.Context, p peer, w *writes) error {
 		if sessions[i], err = b.session(ctx, p, dir); err != nil {
 			return err
 		}
-		defer sessions[i].close()
 	}
 	for i, name := range []string{"a", "b"} {
-		group.Go(func() { fails[i] = each[i].store(sessions[i], p, name, b.Together) })
+		group.Go(func() {
+			defer sessions[i].close() // what it holds, no check shall wait for
+			fails[i] = each[i].store(sessions[i], p, name, b.Together)
+		})
 	}
 	group.Wait()
 	if err := errors.Join(fails[:]...); err != nil {
