@@ -13,23 +13,31 @@ func unrelated() []string {
 	return []string{"The train leaves at noon.", "The soup needs more salt.", "The server answers slowly.", "They painted the wall green."}
 }
 
-// nearness is how near the meaning of a text is to the texts before, on a scale on which unrelated texts have 0; usualNear without an embedder.
-func nearness(c *alcove.Call, before []string, next string) (float64, error) {
+// nearTo is how near the meaning of a text is to the texts before, on a scale on which unrelated texts have 0.
+type nearTo struct {
+	nearest float64 // to the nearest of them
+	last    float64
+	whole   float64 // to all together
+}
+
+// nearness is how near the meaning of a text is to the texts before; usualNear without an embedder.
+func nearness(c *alcove.Call, before []string, next string) (near nearTo, err error) {
 	texts := append([]string{next, strings.Join(before, " ")}, before...)
 	out, err := meaning.Embed(c, "document", append(texts, unrelated()...))
 	if err != nil {
-		return 0, err
+		return near, err
 	}
 	if out.Of == nil {
-		return usualNear, nil
+		return nearTo{usualNear, usualNear, usualNear}, nil
 	}
 	asked, whole, each, others := out.Of[0], out.Of[1], out.Of[2:len(texts)], out.Of[len(texts):]
-	nearest := 0.
-	for _, v := range each {
-		nearest = max(nearest, meaning.Cosine(asked, v))
-	}
 	usual := max(0, likeness(others))
-	return ((nearest+meaning.Cosine(asked, whole))/2 - usual) / (1 - usual), nil
+	scaled := func(v []float32) float64 { return (meaning.Cosine(asked, v) - usual) / (1 - usual) }
+	near = nearTo{nearest: scaled(each[0]), last: scaled(each[len(each)-1]), whole: scaled(whole)}
+	for _, v := range each {
+		near.nearest = max(near.nearest, scaled(v))
+	}
+	return near, nil
 }
 
 // likeness is the mean cosine of the pairs of vectors; less than 1.

@@ -24,6 +24,7 @@ func TestCuesOfWordsTellMostTransitions(t *testing.T) {
 		stays, shifted int // least percent
 	}{
 		{"labelled", readJSON(t, "../../../host/bench/judge/testdata/transitions-dev.jsonl"), 70, 80},
+		{"of short talk", readJSON(t, "../../../host/bench/judge/testdata/transitions-train.jsonl"), 65, 65},
 		{"no common word", append(readTalk(t, "testdata/stays.txt", false), readTalk(t, "testdata/shifts.txt", true)...), 40, 80},
 	} {
 		right, of := [2]int{}, [2]int{}
