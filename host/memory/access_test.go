@@ -434,6 +434,10 @@ type stageDeed struct {
 var stageDeeds = []stageDeed{
 	{"Version", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Version(), nil) }},
 	{"Branch", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Branch(), nil) }},
+	{"Continue", func(ctx context.Context, t *Stage, say func(any, error)) {
+		say(nil, t.Continue(ctx, Gatherer{Family: "tidy"}))
+	}},
+	{"Continues", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Continues(), nil) }},
 	{"Now", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Now(), nil) }},
 	{"Changes", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Changes(), nil) }},
 	{"Writes", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Writes(Commit{}), nil) }},

@@ -349,7 +349,7 @@ func (a *Access) unmerged(ctx context.Context, b *lineage.Branch, heirs []string
 	return changes, hidden, nil
 }
 
-// logged counts the entries of a branch's own log, without those that merges into it wrote.
+// logged counts the entries of a branch's own log, without those that merges into it wrote, or undos on a proposal.
 func (s *Space) logged(ctx context.Context, b *lineage.Branch) (n int, err error) {
 	own := store.Lineage{{Branch: b.ID, At: store.Latest}}
 	for e, err := range store.Entries(ctx, s.engine.Versions, own, store.Range{}, fillPage) {
@@ -363,7 +363,7 @@ func (s *Space) logged(ctx context.Context, b *lineage.Branch) (n int, err error
 		if err != nil {
 			return 0, err
 		}
-		if event.Event != mergeEvent {
+		if event.Event != mergeEvent && (event.Event != undoEvent || !IsProposal(b.Name)) {
 			n++
 		}
 	}

@@ -35,6 +35,8 @@ type DiffQuery struct {
 // Diff is the difference between two branches.
 type Diff struct {
 	Source, Target string
+	Seen           uint64   // of a proposal that gathers changes: the version that is shown, which Merge.Seen takes; 0: another branch
+	Calls          int      // how many calls proposed what it has
 	Namespaces     []string // compared; nil: all
 	Added          int      // memories that only Source has
 	Changed        int      // memories that differ
@@ -64,7 +66,7 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 			return Diff{}, err
 		}
 	}
-	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
+	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Seen: seen(c.source.branch), Calls: c.source.branch.Calls, Namespaces: namespaces}
 	limit := s.page(q.Limit)
 	err = c.each(ctx, c.sorted(), func(t triple) error {
 		if t.states.Agree() || !a.shows(t.key.Collection) {

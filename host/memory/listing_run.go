@@ -176,7 +176,7 @@ func (q *listing) collect(ctx context.Context, by func(context.Context) error) e
 	if !q.counts {
 		return find(counters.Present{})
 	}
-	counted, release, err := q.stage.space.counters.Now(ctx, q.stage.branch)
+	counted, release, err := q.stage.space.counters.Now(ctx, q.stage.home())
 	if err != nil {
 		return q.stage.space.translate("read counters", err)
 	}

@@ -52,12 +52,16 @@ type Merge struct {
 	Strategy    Strategy // empty: Strict
 	Resolutions []Resolution
 	Namespaces  []string // nil: all
-	Limit       int      `json:"-"` // differences to list; 0: Limits.Page. All are counted
+	// Seen is Diff.Seen or MergeResult.Seen of what the caller was shown of a proposal: it merges that and no more. It is needed where several
+	// calls proposed.
+	Seen  uint64 `json:",omitzero"`
+	Limit int    `json:"-"` // differences to list; 0: Limits.Page. All are counted
 }
 
 // MergeResult is the result of a merge, or of its dry run.
 type MergeResult struct {
 	Source, Target string
+	Seen           uint64       // of a proposal that gathers changes: its version, which Merge.Seen takes; 0: another branch
 	Namespaces     []string     // covered; nil: all
 	DryRun         bool         // nothing was written
 	Merged         bool         // it was written
@@ -171,6 +175,9 @@ func (a *Access) confine(m *Merge, w Write) error {
 func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bool) (MergeResult, error) {
 	s := p.space
 	err := p.refresh(ctx)
+	if err == nil && !w.DryRun {
+		err = p.merge.unseen(p.source.branch)
+	}
 	if err == nil && p.result.Unresolved == 0 {
 		err = p.ask(ctx, w)
 	}
@@ -185,6 +192,10 @@ func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bo
 	if p.result.Unchanged, err = p.isEmpty(ctx); w.DryRun || p.result.Unchanged || err != nil {
 		return p.result, err
 	}
+	if p.source.branch.Gathers != (Gatherer{}) { // the merge closes it
+		s.branching.Lock()
+		defer s.branching.Unlock()
+	}
 	if !last {
 		s.writing.RLock()
 		defer s.writing.RUnlock()
@@ -194,6 +205,9 @@ func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bo
 	defer s.writing.Unlock()
 	if err := p.refresh(ctx); err != nil || p.result.Unresolved > 0 {
 		return p.result, err
+	}
+	if err := p.merge.unseen(p.source.branch); err != nil {
+		return MergeResult{}, err
 	}
 	if !p.resolutions.covers(p.own) {
 		return MergeResult{}, store.ErrConflict
@@ -285,6 +299,9 @@ func (p *mergePlan) writtenSince(ctx context.Context, at uint64) (written []stor
 // isStale reports whether another merge, a deleted branch or a changed index makes the plan wrong as a whole.
 func (p *mergePlan) isStale(target store.Lineage) bool {
 	catalogue := p.space.catalogue
+	if now := catalogue.ByID(p.source.branch.ID); now == nil || now.Version != p.source.branch.Version {
+		return true // a proposal has more changes
+	}
 	if !catalogue.IsLive(p.source.branch) || !catalogue.IsLive(p.target.branch) || p.indexes.IsStale() {
 		return true
 	}
@@ -392,7 +409,7 @@ func (p *mergePlan) decide(t triple) (*decision, error) {
 // sum sets the sum of the decisions. Its error says why nothing can be merged.
 func (p *mergePlan) sum() error {
 	p.mergeSum = mergeSum{brought: map[string]int{}}
-	p.result = MergeResult{Source: p.source.branch.Name, Target: p.target.branch.Name, Namespaces: p.merge.Namespaces, DryRun: p.write.DryRun}
+	p.result = MergeResult{Source: p.source.branch.Name, Seen: seen(p.source.branch), Target: p.target.branch.Name, Namespaces: p.merge.Namespaces, DryRun: p.write.DryRun}
 	resolved := map[store.Key]bool{}
 	for _, key := range p.keys {
 		d := p.decisions[key]
@@ -666,9 +683,13 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
+	closed, err := p.closes()
+	if err != nil {
+		return MergeResult{}, err
+	}
 	expect := append(p.indexes.Expect(), p.source.branch.Alive())
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
-		Writes:   slices.Concat(p.writes, []store.Write{write}, p.resolutions.writes),
+		Writes:   slices.Concat(p.writes, []store.Write{write}, p.resolutions.writes, closed),
 		Appends:  appends,
 		Counters: counted,
 		Expect:   expect,
@@ -679,9 +700,28 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		return MergeResult{}, err
 	}
 	p.space.usage.Count(done.Version, p.kept)
+	if len(closed) > 0 {
+		p.space.catalogue.Publish(p.source.branch.ID, p.closed(), done.Point, p.source.branch.Created)
+	}
 	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: merge, At: done.Version, Stored: write.Key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil
+}
+
+// closed is the record of a proposal that takes no further changes.
+func (p *mergePlan) closed() lineage.Record {
+	r := p.source.branch.Record
+	r.Gathers = Gatherer{}
+	return r
+}
+
+// closes returns the write that closes a proposal which gathers changes, so that the next call begins a new one.
+func (p *mergePlan) closes() ([]store.Write, error) {
+	if p.source.branch.Gathers == (Gatherer{}) {
+		return nil, nil
+	}
+	w, err := p.closed().Write(p.source.branch.ID)
+	return []store.Write{w}, err
 }
 
 // isEmpty reports whether the target knows all that the source has.

@@ -127,8 +127,8 @@ func dayOf(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 // costs returns what the changes of a namespace's memories cost, by agent.
 func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, error) {
 	from := t.branch.Lineage // its newest versions, which only a holder of the lock changes
-	if c.Proposal != "" {
-		from = t.lineage()
+	if t.forks(c) {
+		from = t.ground()
 	}
 	keys := make([]store.Key, len(sites))
 	for i, at := range sites {

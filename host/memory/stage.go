@@ -27,6 +27,8 @@ type Stage struct {
 	access  *Access
 	space   *Space
 	branch  *lineage.Branch
+	base    *lineage.Branch // the branch that changes are proposed for which gather on branch; nil: none do
+	gathers Gatherer        // of these
 	version uint64
 	now     time.Time
 	agent   string
@@ -34,7 +36,8 @@ type Stage struct {
 	origin  origin
 	own     *ownWrite // what fromCaller writes
 	// blind means that reads are no conditions of the commit, which expects only what is named explicitly.
-	blind bool
+	blind  bool
+	landed string // the proposal that its commit wrote to; empty: none
 	// expiry says whether keys find expired memories.
 	expiry Expiry
 
@@ -173,7 +176,13 @@ func (t *Stage) writing(namespace string) (string, error) {
 func (t *Stage) Version() uint64 { return t.version }
 
 // Branch returns the branch's name.
-func (t *Stage) Branch() string { return t.branch.Name }
+func (t *Stage) Branch() string { return t.home().Name }
+
+// home returns the branch that the stage is about, even if its changes gather on a proposal for it.
+func (t *Stage) home() *lineage.Branch { return cmp.Or(t.base, t.branch) }
+
+// ground returns the lineage of that branch.
+func (t *Stage) ground() store.Lineage { return t.home().Lineage.At(t.version) }
 
 // Now returns the instant at which the stage began.
 func (t *Stage) Now() time.Time { return t.now }
@@ -187,7 +196,17 @@ func (t *Stage) ChangesMemories() bool {
 }
 
 // lineage returns the lineage of the stage's branch.
-func (t *Stage) lineage() store.Lineage { return t.branch.Lineage.At(t.version) }
+func (t *Stage) lineage() store.Lineage { return t.lineageAt(t.version) }
+
+// lineageAt is lineage at another version.
+func (t *Stage) lineageAt(version uint64) store.Lineage {
+	if t.base == nil {
+		return t.branch.Lineage.At(version)
+	}
+	l := t.base.Lineage.At(version).Fork(t.branch.ID) // what is proposed was written before this version, and stands on it
+	l[0].At = version
+	return l
+}
 
 // systemLineage returns the lineage of the system branch; nil: it is not made yet.
 func (t *Stage) systemLineage() store.Lineage {
@@ -443,6 +462,11 @@ type Commit struct {
 	// Proposal is the name of a new branch to write to instead of the stage's own, forked from it at the version of the
 	// stage's reads; empty: none. Records kept per space are not part of a proposal.
 	Proposal string
+	// Gathers has the proposal take further changes by the same, and has the commit add to theirs where it can, whose name then differs
+	// from Proposal; zero: the branch is new and stays as it is.
+	Gathers Gatherer
+	// Named forbids another name: what is committed mentions it.
+	Named bool
 	// Operation and Content identify the request, so that a repetition is recognised.
 	Operation string
 	Content   json.RawMessage

@@ -62,7 +62,7 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
 	committed, proposal, err := t.commit(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
-	done := Committed{Branch: cmp.Or(proposal, t.branch.Name), Timestamp: committed.Time, Replayed: committed.Replayed}
+	done := Committed{Branch: cmp.Or(proposal, t.home().Name), Timestamp: committed.Time, Replayed: committed.Replayed}
 	if t.Changes() > 0 {
 		done.Version = committed.Version
 	}
@@ -78,20 +78,25 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 	if err := t.room(); err != nil {
 		return done, "", err
 	}
+	if c, err = t.directly(ctx, c); err != nil {
+		return done, "", err
+	}
 	if err := t.mayChange(); err != nil { // before a hook keeps something about it
 		return done, "", err
 	}
 	if proposal, err = t.askHooks(ctx, c.Write); err != nil {
 		return done, "", err
 	}
-	c.Proposal = cmp.Or(proposal, c.Proposal)
+	if proposal != "" {
+		c.Proposal, c.Gathers, c.Named = proposal, Gatherer{}, true
+	}
 	for attempt := 1; ; attempt++ {
 		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(c) {
 			return done, "", err
 		}
 		done, err = t.finish(ctx, c, req, doing)
 		if t.own == nil || !errors.Is(err, store.ErrConflict) || attempt == attempts {
-			return done, c.Proposal, err
+			return done, cmp.Or(t.landed, c.Proposal), err
 		}
 	}
 }
@@ -154,10 +159,10 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 // mayChange returns an error if something is staged for a branch that is not written.
 func (t *Stage) mayChange() error {
 	own := len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return !at.system })
-	if !own {
+	if !own || t.undoesProposed() {
 		return nil
 	}
-	return t.access.guardBranch(t.branch.Name, asTarget)
+	return t.access.guardBranch(t.home().Name, asTarget)
 }
 
 // recountAfterUnknownOutcome has what is kept in memory read again after a commit that may have been written.
@@ -219,6 +224,9 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 	}
 	if system != nil {
 		batch.Expect = append(batch.Expect, system.Alive())
+	}
+	if t.undoesProposed() {
+		return t.space.takeBack(ctx, t.branch, batch, by)
 	}
 	return t.space.commit(ctx, t.branch, batch, t.records(), by)
 }
@@ -283,7 +291,7 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 		switch {
 		case at.system && system != nil:
 			batch.Expect = append(batch.Expect, store.Expectation{Lineage: system.Lineage, Key: at.Key, Version: version})
-		case !at.system && c.Proposal == "":
+		case !at.system && !t.forks(c):
 			batch.Expect = append(batch.Expect, store.Expectation{Lineage: t.branch.Lineage, Key: at.Key, Version: version})
 		}
 	}
@@ -301,7 +309,7 @@ func (t *Stage) answer(c Commit, system *lineage.Branch) (store.Write, error) {
 
 // proposable returns an error if a proposal cannot have its name.
 func (t *Stage) proposable(c Commit) error {
-	if c.Proposal == "" {
+	if !t.forks(c) {
 		return nil
 	}
 	if err := t.space.limits.checkName("branch", c.Proposal); err != nil {
@@ -310,33 +318,52 @@ func (t *Stage) proposable(c Commit) error {
 	return t.space.nameFree(c.Proposal)
 }
 
-// propose forks the branch and writes to the fork, in one commit. It assigns changes of branch 0 to the fork.
+// propose writes to the open proposal that the change adds to, or else forks the branch and writes to the fork, in one commit. It assigns
+// changes of branch 0 to the proposal.
 func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []quota.Change) (done store.Committed, err error) {
 	s := t.space
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	if err := t.proposable(c); err != nil {
-		return s.orReplayed(ctx, batch.Request, err) // the name was free then
+	to, err := t.continued(ctx, c)
+	if err != nil {
+		return s.orReplayed(ctx, batch.Request, err)
 	}
-	front := t.lineage()
-	if len(front) == 0 {
-		return done, invalid("branch %q has no past to stand on", t.branch.Name)
+	if to == nil {
+		if to, err = t.forked(c); err != nil {
+			return s.orReplayed(ctx, batch.Request, err) // the name was free then
+		}
 	}
-	id := s.catalogue.NextID()
-	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
-	moved := moveTo(batch, t.branch, id, front.Fork(id))
-	moved.Expect = append(moved.Expect, t.branch.Alive())
+	t.landed = to.Name
+	moved := moveTo(batch, t.branch, to.ID, to.Lineage)
+	moved.Expect = append(moved.Expect, t.home().Alive())
 	s.writing.RLock() // the indexes must not change meanwhile
 	defer s.writing.RUnlock()
-	if _, done, err = s.addBranchAs(ctx, id, r, moved, c.by); err != nil {
-		return done, err
+	if done, err = s.rewrite(ctx, to, moved, c.by); err != nil {
+		return done, s.translate("propose on branch "+to.Name, err)
 	}
 	for i := range changes {
 		if changes[i].Branch == 0 {
-			changes[i].Branch = id
+			changes[i].Branch = to.ID
 		}
 	}
 	return done, nil
+}
+
+// forked returns the branch of a new proposal.
+func (t *Stage) forked(c Commit) (*lineage.Branch, error) {
+	if err := t.proposable(c); err != nil {
+		return nil, err
+	}
+	front := t.ground()
+	if len(front) == 0 {
+		return nil, invalid("branch %q has no past to stand on", t.home().Name)
+	}
+	r := lineage.Record{Name: c.Proposal, Parent: t.home().Name, From: front[0].Branch, At: front[0].At, Gathers: c.Gathers}
+	if c.Gathers != (Gatherer{}) {
+		r.Calls = 1
+	}
+	id := t.space.catalogue.NextID()
+	return &lineage.Branch{Record: r, ID: id, Lineage: front.Fork(id)}, nil
 }
 
 // moveTo returns a batch with its writes to one branch moved to another.
@@ -358,7 +385,7 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 // count adds the staged counts.
 func (t *Stage) count() {
 	for _, c := range t.counts {
-		t.space.counters.Touch(t.branch, c.key, c.accesses, c.health)
+		t.space.counters.Touch(t.home(), c.key, c.accesses, c.health)
 	}
 	for _, at := range t.order {
 		if at.Collection == memories && t.changed[at] == nil {

@@ -136,7 +136,7 @@ func (t *Stage) mayPropose(g hookGroup) error {
 
 // about returns what hooks are asked about a group.
 func (t *Stage) about(g hookGroup, items []Item) Storing {
-	s := Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Check: t.space.limits.checkItem,
+	s := Storing{Location: Location{t.home().Name, g.namespace}, Change: g.change, Items: items, Check: t.space.limits.checkItem,
 		Staged: t.origin == fromStage, Resolved: t.origin == fromMerge}
 	if g.collection != memories {
 		c := t.kept[g.collection]

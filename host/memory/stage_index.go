@@ -32,7 +32,7 @@ func (t *Stage) indexed(ctx context.Context, c Commit, batch store.Batch) (store
 	}
 	for i, at := range sites {
 		_, sure := t.seen[at]
-		change := recordindex.Change{Branch: t.branchOf(at), Key: at.Key, Old: was[i], New: t.changed[at], Sure: sure || c.Proposal != "" && !at.system}
+		change := recordindex.Change{Branch: t.branchOf(at), Key: at.Key, Old: was[i], New: t.changed[at], Sure: sure || t.forks(c) && !at.system}
 		batch.Writes = append(batch.Writes, index.Writes(change)...)
 	}
 	batch.Expect = append(batch.Expect, index.Expect()...)
@@ -56,8 +56,8 @@ func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record
 			l = b.Lineage
 		case system:
 			continue
-		case c.Proposal != "":
-			l = t.lineage()
+		case t.forks(c):
+			l = t.ground()
 		}
 		if len(keys) == 0 {
 			continue

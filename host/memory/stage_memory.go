@@ -445,7 +445,7 @@ func (t *Stage) Counters(ctx context.Context, namespace string, keys []string) (
 	for i, key := range keys {
 		sites[i] = memoryKey(namespace, key)
 	}
-	return t.space.countersOf(ctx, t.branch, sites)
+	return t.space.countersOf(ctx, t.home(), sites)
 }
 
 // Log stages an event of the log.
@@ -559,7 +559,7 @@ func (t *Stage) History(ctx context.Context, namespace, key string, before uint6
 		_, err := t.reading(namespace)
 		return nil, 0, err
 	}
-	return t.access.History(ctx, Location{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
+	return t.access.History(ctx, Location{Branch: t.home().Name, Namespace: namespace}, key, at, limit)
 }
 
 // keysOf returns the keys of items, derived ones included, and refuses invalid items.

@@ -253,7 +253,7 @@ func (t *Stage) useChanges(c Commit) []quota.Change {
 			continue
 		}
 		change := quota.Change{Owner: owner, Branch: t.branchOf(at), Old: t.had[at], New: quota.Of(at.Name, t.changed[at])}
-		if c.Proposal != "" && !at.system {
+		if t.forks(c) && !at.system {
 			change.Branch, change.Old = 0, quota.Tally{}
 		}
 		changes = append(changes, change)

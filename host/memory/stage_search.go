@@ -11,14 +11,14 @@ import (
 
 // Search searches at the stage's version, without staged changes.
 func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
-	q.Branch = t.branch.Name
+	q.Branch = t.home().Name
 	if !q.AsOf.IsNow() {
 		return t.access.Search(ctx, q)
 	}
 	if q.AsOf = t.at; !t.at.IsNow() {
 		return t.access.Search(ctx, q)
 	}
-	changes, _, err := t.space.engine.Changes(ctx, t.branch.ID, t.version, store.Latest, 1)
+	changes, _, err := t.space.engine.Changes(ctx, t.home().ID, t.version, store.Latest, 1)
 	if err != nil {
 		return Found{}, t.space.translate("search", err)
 	}

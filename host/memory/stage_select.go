@@ -56,7 +56,7 @@ func (t *Stage) listing(ctx context.Context, l Listing) (*listing, error) {
 	if err := q.continued(); err != nil {
 		return nil, err
 	}
-	q.view.lineage = t.branch.Lineage.At(q.view.version)
+	q.view.lineage = t.lineageAt(q.view.version)
 	q.test = q.filter.At(q.view.now)
 	return q, nil
 }

@@ -57,7 +57,7 @@ func (t *Stage) counted(c Collection) store.Lineage {
 	case !t.at.IsNow():
 		return t.lineageOf(c)
 	case !c.PerSpace:
-		return t.branch.Lineage
+		return t.home().Lineage
 	case b != nil:
 		return b.Lineage
 	}

@@ -81,8 +81,26 @@ func (a *Access) Undo(ctx context.Context, u Undo, w Write) (Undone, error) {
 			}
 			return p.result, a.space.translate("undo on branch "+b.Name, err)
 		}
+		if err := p.dropEmptied(ctx, b, w); err != nil {
+			return p.result, err
+		}
 	}
 	return p.result, nil
+}
+
+// dropEmptied deletes an open proposal of which the undo left nothing.
+func (p *undoRun) dropEmptied(ctx context.Context, b *lineage.Branch, w Write) error {
+	if w.DryRun || len(p.written[b.ID]) == 0 || b.Gathers == (Gatherer{}) {
+		return nil
+	}
+	err := p.access.Delete(ctx, Deletion{Branch: b.Name}, Write{})
+	if isConflict(err) { // it has something else
+		return nil
+	}
+	if err == nil {
+		p.result.Left = append(p.result.Left, fmt.Sprintf("branch %s, which proposed nothing else and was deleted", b.Name))
+	}
+	return err
 }
 
 // undoRun is an undo under way.
@@ -204,9 +222,9 @@ func (p *undoRun) branches() ([]*lineage.Branch, error) {
 	return list, nil
 }
 
-// isProposed reports whether a branch has a proposed change, which an undo leaves to whoever decides about it.
+// isProposed reports whether a branch has a proposed change that stays as it is, which an undo leaves to whoever decides about it.
 func (p *undoRun) isProposed(b *lineage.Branch) bool {
-	if !IsProposal(b.Name) {
+	if !IsProposal(b.Name) || b.Gathers != (Gatherer{}) {
 		return false
 	}
 	if len(p.written[b.ID]) > 0 {
@@ -267,6 +285,9 @@ func (p *undoRun) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 // stage stages the reversals of what a lineage sees.
 func (p *undoRun) stage(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, system bool) error {
 	for _, s := range seen {
+		if IsProposal(t.branch.Name) && s.Branch != on {
+			break // what its branch has is undone there
+		}
 		written := p.written[s.Branch]
 		var keys []store.Key
 		for k, versions := range written {

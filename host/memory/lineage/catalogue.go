@@ -170,6 +170,28 @@ func (c *Catalogue) Named(name string) *Branch {
 	return nil
 }
 
+// Gathering finds the newest proposal that takes further changes to a branch from a gatherer, and that nobody forked: it is forked anew
+// from a later version with each of them. Nil when there is none.
+func (c *Catalogue) Gathering(by Gatherer, from store.BranchID) *Branch {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var open *Branch
+	for _, b := range c.byName {
+		if b.Gathers == by && b.From == from && (open == nil || b.ID > open.ID) {
+			open = b
+		}
+	}
+	if open == nil {
+		return nil
+	}
+	for _, b := range c.byID {
+		if b.ID != open.ID && b.Lineage.Has(open.ID) {
+			return nil
+		}
+	}
+	return open
+}
+
 // System is the branch for data that is the same on all branches; nil before it is made.
 func (c *Catalogue) System() *Branch {
 	c.mu.RLock()

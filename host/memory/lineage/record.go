@@ -33,8 +33,19 @@ type Record struct {
 	ReadOnly bool `json:"read_only,omitempty"`
 	// DeletedAt is when a branch was deleted that can be restored, in Unix milliseconds; 0: it cannot, or was not deleted.
 	DeletedAt int64 `json:"deleted_at,omitempty"`
+	// Gathers says whose further changes a proposal takes; the zero Gatherer: nobody's, it stays as it is.
+	Gathers Gatherer `json:"gathers,omitzero"`
+	// Calls counts the commits of a proposal that gathers or gathered changes. Each rewrites the record.
+	Calls int `json:"calls,omitempty"`
 	// Reclaimed branches have no data any more. Their records and merges stay to tell what the branches that merged them know.
 	Reclaimed bool `json:"reclaimed,omitempty"`
+}
+
+// Gatherer is a family that proposes, and the caller for whom it does.
+type Gatherer struct {
+	Family string `json:"family"`
+	Agent  string `json:"agent,omitempty"` // the principal; empty: no agent
+	Key    string `json:"key,omitempty"`   // the id of its API key: another key has other rights
 }
 
 // Restorable reports whether the branch was deleted and can be restored. Nothing drops its data while it can.

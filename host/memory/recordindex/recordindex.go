@@ -220,6 +220,18 @@ func (x *Indexes) covering(index uint32, l store.Lineage) store.Lineage {
 	return nil
 }
 
+// IsBuilt reports whether an index was built on a branch itself: it has no part in what the branch's ancestors get later.
+func (x *Indexes) IsBuilt(b store.BranchID) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, built := range x.built {
+		if _, ok := built[b]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // Changed reports whether a commit failed only because the kept indexes changed.
 func Changed(err error) bool {
 	var conflict *store.ConflictError
