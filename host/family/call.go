@@ -145,6 +145,9 @@ func (f *Families) callOnce(ctx context.Context, t *catalogue.Tool, m catalogue.
 	w := f.newRequest(t.Family, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	held := space.Caller().Rights
 	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, endedIn(ctx)
+	if err := w.gather(ctx); err != nil {
+		return Result{}, asMemory(err)
+	}
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
@@ -284,7 +287,7 @@ func asMemory(err error) error {
 // commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
 func (w *request) commit(ctx context.Context, space *memory.Access, t *catalogue.Tool, output json.RawMessage, c memory.Commit) (Result, error) {
 	result := Result{Notes: w.notes}
-	c.Proposal = w.proposal()
+	w.propose(&c)
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
 	done, err := w.commitStage(ctx, c)
 	if err != nil {
@@ -321,15 +324,33 @@ func (w *request) rehearsed() []string {
 	if !w.Proposes() {
 		return w.notes
 	}
-	return append(w.notes, "what it changes would be proposed on a branch of its own")
+	where := "a branch of its own"
+	if open := w.Stage.Continues(); open != "" {
+		where = "branch " + open
+	}
+	return append(w.notes, "what it changes would be proposed on "+where)
 }
 
-// proposal returns the name of the branch for a proposal; empty if the request may make all its changes.
-func (w *request) proposal() string {
-	if !w.Proposes() {
-		return ""
+// gatherer is for whom a family's proposals of this request gather: another caller, or another key of the same, may have other rights, and
+// is shown nothing of what waits for a decision.
+func (w *request) gatherer() memory.Gatherer {
+	return memory.Gatherer{Family: w.family.Name, Agent: w.Caller.AsMember(), Key: w.Caller.Key}
+}
+
+// gather has a request that may only propose go on with what it proposed before and nobody has decided about.
+func (w *request) gather(ctx context.Context) error {
+	if !w.Powers.Has(abi.CanMemoryPropose) || w.Powers.Has(abi.CanMemoryWrite) {
+		return nil
 	}
-	return w.families.proposalName(w.family.Name, w.Stage.Now())
+	return w.Stage.Continue(ctx, w.gatherer())
+}
+
+// propose has a commit go to a proposal, unless the request may make all its changes.
+func (w *request) propose(c *memory.Commit) {
+	if w.Proposes() {
+		c.Proposal = cmp.Or(w.Stage.Continues(), w.families.proposalName(w.family.Name, w.Stage.Now()))
+		c.Gathers = w.gatherer()
+	}
 }
 
 // proposalName returns a name for a branch of a family's proposed changes.

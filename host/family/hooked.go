@@ -239,6 +239,9 @@ func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cp
 	if cpu > 0 {
 		limits = within(limits, r.request.family.Manifest.Limits, cpu)
 	}
+	if err := r.request.gather(ctx); err != nil {
+		return nil, asMemory(err)
+	}
 	result, err := r.request.call(ctx, r.module, sandbox.Request{Kind: kind, Payload: payload, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
@@ -269,7 +272,9 @@ func within(limits abi.Limits, manifest abi.Limits, most time.Duration) abi.Limi
 
 // Commit implements hooks.Request.
 func (r guestRequest) Commit(ctx context.Context) error {
-	if _, err := r.request.commitStage(ctx, memory.Commit{Proposal: r.request.proposal()}); err != nil {
+	var c memory.Commit
+	r.request.propose(&c)
+	if _, err := r.request.commitStage(ctx, c); err != nil {
 		return err
 	}
 	r.request.FinishUnseen(ctx)

@@ -138,6 +138,9 @@ func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 	w.Progress = func(done, total float64, message string) {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}
+	if err := w.gather(ctx); err != nil {
+		return asMemory(err)
+	}
 	switch {
 	case job.Name == sessionEnd:
 		err = hooks.SessionEnd(ctx, guestRequest{w, m}, job.Payload)
@@ -209,7 +212,8 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 	}
 	done := *job
 	done.State, done.Ended, done.Error, done.Payload = jobs.Done, w.families.o.Clock(), "", nil
-	c := memory.Commit{Proposal: w.proposal()}
+	c := memory.Commit{Named: true}
+	w.propose(&c)
 	done.Proposal = c.Proposal
 	if err := j.Put(ctx, w.Stage, done); err != nil {
 		return err

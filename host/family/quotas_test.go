@@ -110,7 +110,7 @@ func TestCallsAtOnceShareOneQuota(t *testing.T) {
 	for j := range 12 {
 		m.Tools = append(m.Tools, abi.Tool{Name: fmt.Sprint("notes_", j), Description: "Does it.", InputSchema: json.RawMessage(`{"type":"object"}`)})
 	}
-	// Each call proposes, so that each writes to a branch of its own and none is in another's way.
+	// Each call proposes for another agent, so that each writes to a branch of its own and none is in another's way.
 	w := open(t, nil).with(m, script{steps: []step{putRecords("list", "a"), {"memory.put", `{"items":[{"key":"k","value":1}]}`}}})
 	if _, err := w.Grant(grants.Request{Family: "notes", Revoke: []string{"memory.write"}, Limits: map[string]int64{abi.QuotaRecords: 5}}); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestCallsAtOnceShareOneQuota(t *testing.T) {
 	var calling sync.WaitGroup
 	for j := range 12 {
 		calling.Go(func() {
-			result, err := w.call(given{Tool: fmt.Sprint("notes_", j)})
+			result, err := w.call(given{Tool: fmt.Sprint("notes_", j), Caller: memory.Caller{Agent: fmt.Sprint("agent-", j)}})
 			switch {
 			case code(err) == memory.Exhausted:
 				full.Add(1)

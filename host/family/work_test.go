@@ -73,6 +73,35 @@ func TestAFamilyProposesInItsCallsWhatItWritesInItsJobs(t *testing.T) {
 	}
 }
 
+func TestAFamilysProposalsGatherUntilTheyAreDecidedAbout(t *testing.T) {
+	w := open(t, nil).with(aFamily("tidy"), script{steps: []step{{"memory.get", `{"keys":["a"]}`}, putsAndAsks[0], {"log.append", `{"event":"did","data":1}`}}})
+	w.grant(grants.Request{Family: "tidy", Revoke: []string{"memory.write"}})
+	do := func(agent string) (branch string, reads bool) {
+		t.Helper()
+		result, err := w.call(given{Tool: "tidy_do", Caller: memory.Caller{Agent: agent}})
+		if err != nil || result.Proposal == "" || w.value(result.Proposal, "a") != "1" || w.value("", "a") != "" {
+			t.Fatalf("%+v, %v, want a proposed", result, err)
+		}
+		return result.Proposal, strings.Contains(string(responses(t, result.Output)[0].OK), `"key":"a"`)
+	}
+	first, reads := do("ann")
+	if reads {
+		t.Error("the first call reads what it proposes")
+	}
+	if second, reads := do("ann"); second != first || !reads {
+		t.Errorf("the second call proposes on %s, and reads a: %t; want %s and true", second, reads, first)
+	}
+	if other, reads := do("bob"); other == first || reads {
+		t.Errorf("another agent's call proposes on %s, and reads a: %t; want a branch of its own and false", other, reads)
+	}
+	if err := w.space.As(owner("")).Delete(t.Context(), memory.Deletion{Branch: first, Force: true}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if third, reads := do("ann"); third == first || reads {
+		t.Errorf("after a rejection it proposes on %s, and reads a: %t; want a new branch and false", third, reads)
+	}
+}
+
 func TestAHookThatIsToldOfStoresIsWorkInTheBackground(t *testing.T) {
 	m := aFamily("tidy")
 	m.Hooks.Stored = &abi.StoreHook{}

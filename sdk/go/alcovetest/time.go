@@ -22,6 +22,8 @@ func (s *Space) Merge(source string) {
 	s.t.Helper()
 	s.must(s.begin())
 	owner := memory.Caller{Agent: s.Caller, Rights: memory.FullRights()}
-	_, err := s.space.As(owner).Merge(s.t.Context(), memory.Merge{Source: source, Target: s.Branch}, memory.Write{Agent: s.Caller})
+	shown, err := s.space.As(owner).Diff(s.t.Context(), memory.DiffQuery{Source: source, Target: s.Branch})
+	s.must(err)
+	_, err = s.space.As(owner).Merge(s.t.Context(), memory.Merge{Source: source, Target: s.Branch, Seen: shown.Seen}, memory.Write{Agent: s.Caller})
 	s.must(err)
 }
