@@ -238,14 +238,19 @@ func (a *app) printDifferences(differences []difference) {
 func (a *app) mergeCommand() *cobra.Command {
 	var into, strategy string
 	var preview bool
+	var seen uint64
 	c := &cobra.Command{Use: "merge SOURCE", Short: "Bring another branch's changes into the current one", Args: arguments(1, 1)}
 	c.Flags().StringVar(&into, "into", "", "the branch to change (default: the current one)")
 	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
 	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")
+	c.Flags().Uint64Var(&seen, "seen", 0, "of a proposal to which several calls added: the seen that branch diff showed; nothing is merged if there is more by now")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"action": "merge", "source": args[0], "verbose": true}.set("target", into).set("strategy", strategy)
 		if preview {
 			f["preview"] = true
+		}
+		if seen > 0 {
+			f["seen"] = seen
 		}
 		var m struct {
 			Summary              string

@@ -51,6 +51,7 @@ type branchRequest struct {
 	Strategy    memory.Strategy `json:"strategy" alcove:"show=enum" doc:"merge: how to settle what both sides changed; strict when left out."`
 	Resolutions []resolution    `json:"resolutions" doc:"merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."`
 	Preview     bool            `json:"preview" doc:"merge: only say what it would do."`
+	Seen        version         `json:"seen" schema:"'type':'integer'" alcove:"advanced" doc:"merge: of a proposal to which several calls added, the seen of the diff that was looked at; nothing is merged if there is more by now."`
 	Force       bool            `json:"force" alcove:"advanced" doc:"delete: with its unmerged changes."`
 	As          string          `json:"as" alcove:"advanced" doc:"restore: another name, if that of the branch is taken."`
 	Deleted     bool            `json:"deleted" alcove:"advanced" doc:"list: deleted branches that can be restored."`

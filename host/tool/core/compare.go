@@ -113,6 +113,7 @@ type diffAnswer struct {
 	Added       int           `json:"added"`
 	Changed     int           `json:"changed"`
 	Removed     int           `json:"removed"`
+	Seen        uint64        `json:"seen,omitempty"` // what merge takes to accept what is shown and no more, where calls add to a proposal
 	Clashes     int           `json:"clashing,omitempty"`
 	Differences []*difference `json:"differences"`
 	Note        string        `json:"note,omitempty"`
@@ -134,7 +135,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	all := d.Added + d.Changed + d.Removed
 	r := diffAnswer{
 		Compare: d.Source, Target: d.Target, Current: b.here(), Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
-		Differences: kept, Note: b.also(differencesNote(kept, cut, all-len(kept))), Summary: diffSummary(d),
+		Seen: d.Seen, Differences: kept, Note: b.also(differencesNote(kept, cut, all-len(kept))), Summary: diffSummary(d),
 	}
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
@@ -148,6 +149,9 @@ func diffSummary(d memory.Diff) string {
 		what = "key" // of memories and records
 	}
 	text := fmt.Sprintf("%q has %s that %q has not, %d that differ, and lacks %d.", d.Source, plural(d.Added, what), d.Target, d.Changed, d.Removed)
+	if d.Calls > 1 {
+		text += fmt.Sprintf(" %d calls proposed this: merge with seen=%d accepts it.", d.Calls, d.Seen)
+	}
 	if d.Clashes > 0 {
 		text += fmt.Sprintf(" %d of these were changed on both sides: a merge must settle them.", d.Clashes)
 	}
@@ -182,6 +186,7 @@ type mergeAnswer struct {
 	Unresolved int           `json:"unresolved,omitempty"` // clashes that stop the merge
 	Changes    []*difference `json:"differences"`
 	Clashes    []*difference `json:"clashes,omitempty"`
+	Seen       uint64        `json:"seen,omitempty"` // of a preview: as diff's
 	Version    uint64        `json:"version,omitempty"`
 	Timestamp  string        `json:"timestamp,omitempty"`
 	Current    string        `json:"current"`
@@ -196,7 +201,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	w := b.Write()
 	w.DryRun = w.DryRun || b.request.Preview
 	m, err := b.access().Merge(ctx, memory.Merge{
-		Source: source, Target: cmp.Or(b.request.Target, b.current), Strategy: b.request.Strategy, Resolutions: b.request.resolved(), Namespaces: b.namespaces, Limit: mostDifferences,
+		Source: source, Target: cmp.Or(b.request.Target, b.current), Strategy: b.request.Strategy, Resolutions: b.request.resolved(), Seen: uint64(b.request.Seen), Namespaces: b.namespaces, Limit: mostDifferences,
 	}, w)
 	if err != nil {
 		return tool.Answer{}, err
@@ -212,6 +217,9 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	r := mergeAnswer{
 		Source: m.Source, Target: m.Target, Merged: m.Merged, Unchanged: m.Unchanged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: m.Changed,
 		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
+	}
+	if m.DryRun {
+		r.Seen = m.Seen
 	}
 	notes := []string{
 		differencesNote(clashes, cutClashes, m.Clashing-len(clashes)),
