@@ -139,8 +139,9 @@ func TestAServerThatEndsIsShownByDashes(t *testing.T) {
 func TestTheTableIsWrittenBetweenItsMarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
 	r := report{Date: "1 May 2026", Machine: "a machine", Command: "make compare", Servers: []*result{{Name: "some", Version: "1", Killed: &writes{Acknowledged: 12345, Lost: 2}}}}
+	below := strings.Repeat("below\n", 1000)
 	for _, before := range []string{"", "an old table\n"} {
-		if err := os.WriteFile(path, []byte("above\n"+begin+before+end+"below\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("above\n"+begin+before+end+below), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.insert(path); err != nil {
@@ -148,7 +149,7 @@ func TestTheTableIsWrittenBetweenItsMarks(t *testing.T) {
 		}
 		data, err := os.ReadFile(path)
 		got := string(data)
-		if err != nil || !strings.HasPrefix(got, "above\n"+begin+"|  | some 1 |\n") || !strings.HasSuffix(got, end+"below\n") || strings.Contains(got, "old") ||
+		if err != nil || !strings.HasPrefix(got, "above\n"+begin+"|  | some 1 |\n") || !strings.HasSuffix(got, end+below) || strings.Contains(got, "old") ||
 			!strings.Contains(got, "2 of 12,345 |") || !strings.Contains(got, "1 May 2026 by `make compare` on a machine") {
 			t.Errorf("got %s, %v, want the table between what stood around it", got, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -108,5 +109,5 @@ func (r report) insert(path string) error {
 		return err
 	}
 	text := fmt.Sprintf("%s%s\nMeasured on %s by `%s` on %s.\n%s", begin, table, r.Date, r.Command, r.Machine, end)
-	return os.WriteFile(path, append(append(before, text...), after...), 0o644)
+	return os.WriteFile(path, slices.Concat(before, []byte(text), after), 0o644)
 }
