@@ -43,7 +43,7 @@ func TestTheKindsAreThoseOfTheServerAndOfAllFamilies(t *testing.T) {
 			}
 		}
 		if err := json.Unmarshal(text, &manifest); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("read the manifest %s: %v", file, err)
 		}
 		for _, c := range manifest.Capabilities {
 			if c.Name == "feed.kind" {

@@ -69,6 +69,7 @@ func rules() []rule {
 		{pkg: "guests/lib/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/testing/planted", never: outside}, // of tests
+		{pkg: "guests/lib/scopes", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/moment", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/families/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
@@ -244,13 +245,13 @@ func familyRules() (list []rule) {
 		"events":         {"fact", "moment"},
 		"facts":          {"words", "score", "fact", "moment"},
 		"governance":     {},
-		"graph":          {"fact", "moment", "words"},
+		"graph":          {"fact", "moment", "scopes", "words"},
 		"legacy":         {"score"},
 		"lifecycle":      {"moment", "score", "words"},
 		"messages":       {"identity", "words"},
 		"ranking":        {"words", "fact"},
 		"redaction":      {},
-		"retrieval":      {"score", "fact", "moment"},
+		"retrieval":      {"score", "fact", "moment", "scopes"},
 		"sessions":       {"fact", "score", "words"},
 		"settings":       {},
 		"sites":          {"score"},
