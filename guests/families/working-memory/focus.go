@@ -59,7 +59,7 @@ func (b *boundary) decide(cfg Config) {
 	case b.TimeGapS >= cfg.BoundaryGapS:
 		b.Type, b.Confidence = temporalGap, sureGap
 	case b.TopicSimilarity < cfg.BoundarySimilarity:
-		b.Type, b.Confidence = topicShift, thousandths(1-b.TopicSimilarity)
+		b.Type, b.Confidence = topicShift, 1-b.TopicSimilarity
 	case b.EmotionalDelta >= cfg.BoundaryEmotion:
 		b.Type, b.Confidence = emotionalPeak, min(b.EmotionalDelta/2, 1)
 	default:
