@@ -46,7 +46,7 @@ func run(t *testing.T, line ...string) string {
 	t.Helper()
 	out, err := command(t, installWithin, line[0], line[1:]...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%q: %v: %s", line, err, out)
+		t.Fatalf("run %q: %v; it printed %s", line, err, out)
 	}
 	return string(out)
 }

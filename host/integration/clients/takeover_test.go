@@ -130,7 +130,7 @@ func callOf(t *testing.T, c *mcpclient.Client, tool string, arguments map[string
 	request.Params.Name, request.Params.Arguments = tool, arguments
 	answer, err := c.CallTool(t.Context(), request)
 	if err != nil {
-		t.Errorf("%s %v: %v", tool, arguments, err)
+		t.Errorf("call %s with %v: %v", tool, arguments, err)
 		return ""
 	}
 	text := ""

@@ -65,7 +65,9 @@ func shortened(importance *float64) *float64 {
 
 // bookkeeping are the members of metadata in which families keep how they came to an importance. Hits do without them, unless they tell
 // everything.
-func bookkeeping() []string { return []string{"base_importance", "importanceTier", "observationTier", "vaultBase", "vaultDigest"} }
+func bookkeeping() []string {
+	return []string{"base_importance", "importanceTier", "observationTier", "vaultBase", "vaultDigest"}
+}
 
 // told returns metadata without bookkeeping.
 func told(metadata map[string]json.RawMessage) map[string]json.RawMessage {
