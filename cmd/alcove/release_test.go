@@ -74,7 +74,7 @@ func TestVersionCheckVerifiesADownloadAndAsksNobody(t *testing.T) {
 		t.Skip("a program without families has no key of a release")
 	}
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
-	list := fmt.Sprintf("%x  alcove-linux-amd64.deb\n", sha256.Sum256([]byte("a package")))
+	list := fmt.Sprintf("%x  alcove-linux-amd64.deb\n%x  alcove.rb\n", sha256.Sum256([]byte("a package")), sha256.Sum256([]byte("a formula")))
 	signed, err := checksums.Sign([]byte(list), key)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestVersionCheckVerifiesADownloadAndAsksNobody(t *testing.T) {
 	}
 	good, other := t.TempDir(), t.TempDir()
 	for _, dir := range []string{good, other} {
-		for name, text := range map[string]string{checksums.List: list, checksums.Signatures: signed, "alcove-linux-amd64.deb": "a package"} {
+		for name, text := range map[string]string{checksums.List: list, checksums.Signatures: signed, "alcove-linux-amd64.deb": "a package", "alcove.rb": "a formula"} {
 			if dir == other && strings.HasSuffix(name, ".deb") {
 				text = "another"
 			}
@@ -100,7 +100,7 @@ func TestVersionCheckVerifiesADownloadAndAsksNobody(t *testing.T) {
 		args          []string
 	}{
 		{"", "no command looks for newer versions", []string{"--check"}},
-		{catalogued, "signed by " + public + ":\n  alcove-linux-amd64.deb\n", []string{"--check", good}},
+		{catalogued, "signed by " + public + ":\n  alcove-linux-amd64.deb\n  alcove.rb\n", []string{"--check", good}},
 		{"", "signed by " + public, []string{"--check", good, "--key", public}},
 		{"", "give it with --key", []string{"--check", good}},
 		{catalogued, "the release says", []string{"--check", other}},

@@ -74,7 +74,11 @@ func (a *app) verifyDownload(folder, given string) error {
 	if a.asJSON {
 		return a.printJSON(fields{"key": key, "files": r.Files})
 	}
-	return a.printf("signed by %s:\n  %s\n", key, strings.Join(r.Files, "\n  "))
+	err = a.printf("signed by %s:\n", key)
+	for _, name := range r.Files {
+		err = errors.Join(err, a.printf("  %s\n", name))
+	}
+	return err
 }
 
 // keyOfDownload is the public key that must have signed a download; empty: that of the release that this program is.
