@@ -13,7 +13,7 @@ var treeData string
 // reach the first two are what they are called, and 97 that reach the last.
 const (
 	sameLeast       = 1000
-	contradictLeast = 1100
+	contradictLeast = 1500
 	surelyLeast     = 2000
 )
 
