@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -94,11 +96,27 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(c) {
 			return done, "", err
 		}
+		t.leaveOutNews(c)
 		done, err = t.finish(ctx, c, req, doing)
 		if t.own == nil || !errors.Is(err, store.ErrConflict) || attempt == attempts {
 			return done, cmp.Or(t.landed, c.Proposal), err
 		}
 	}
+}
+
+// leaveOutNews drops events and notices from what gathers on a proposal: it has not happened yet. On the branch they would also have the
+// numbers of the next ones of its base, so that it could take no further changes. What is news alone is kept.
+func (t *Stage) leaveOutNews(c Commit) {
+	if gathers := c.Proposal != "" && c.Gathers != (Gatherer{}); !gathers && !t.undoesProposed() {
+		return
+	}
+	news := func(at site) bool { return !at.system && (feed.IsEmitted(at.Collection) || at.Collection == events) }
+	if !slices.ContainsFunc(t.order, func(at site) bool { return !at.system && !news(at) }) {
+		return
+	}
+	t.events, t.order = nil, slices.DeleteFunc(t.order, news)
+	maps.DeleteFunc(t.changed, func(at site, _ *record.Record) bool { return news(at) })
+	maps.DeleteFunc(t.seen, func(at site, _ uint64) bool { return news(at) })
 }
 
 // restage stages what a caller writes itself, as hooks left it. A proposal is forked from one version, and is not blind.

@@ -3,6 +3,7 @@
 package families_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,71 @@ func TestCarefulFamiliesSayThatTheyOnlyProposed(t *testing.T) {
 	}
 	if text := server.Told(f.c, "memory_regenerate_vectors", nil); !strings.Contains(text, "embed.rebuild") {
 		t.Errorf("careful: got %s, want a refusal that names embed.rebuild", text)
+	}
+}
+
+// proposed calls a tool whose writes are held back, and returns their branch.
+func (f fresh) proposed(tool string, arguments map[string]any) string {
+	f.T.Helper()
+	r, err := f.c.Call(f.T.Context(), tool, arguments)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	var answer struct{ Proposal string }
+	if err := json.Unmarshal(r.Structured, &answer); err != nil || answer.Proposal == "" {
+		f.T.Fatalf("%s %v: got %s, want the branch of a proposal (%v)", tool, arguments, r.Structured, err)
+	}
+	return answer.Proposal
+}
+
+// TestAPersonMergesTheProposalsThatWereSeen has two calls gather on one branch, of which a merge takes what its author was shown, and no more.
+func TestAPersonMergesTheProposalsThatWereSeen(t *testing.T) {
+	f := startFresh(t, registry.Careful, nil)
+	var branch string
+	propose := func(content string) string {
+		id := f.fact(content, nil)
+		on := f.proposed("memory_archive_fact", map[string]any{"factId": id})
+		if branch != "" && on != branch {
+			t.Errorf("%s: proposed on %q, want it beside the other on %q", content, on, branch)
+		}
+		branch = on
+		return id
+	}
+	lunch, gate := propose("Lunch is at noon"), propose("The gate is closed")
+	merge := func(seen uint64) string {
+		arguments := map[string]any{"action": "merge", "source": branch, "target": "default"}
+		if seen > 0 {
+			arguments["seen"] = seen
+		}
+		return server.Told(f.c, "memory_branch", arguments)
+	}
+	diff := func() uint64 {
+		return server.Answered[struct{ Seen uint64 }](t, f.c, "memory_branch", map[string]any{"action": "diff", "name": "default", "compare": branch}).Seen
+	}
+	if text := merge(0); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "seen") {
+		t.Errorf("a merge of what several calls proposed, without seen: got %s, want an error that names seen", text)
+	}
+	seen := diff()
+	tower := propose("The tower is open")
+	if text := merge(seen); !strings.HasPrefix(text, "error: ") {
+		t.Errorf("a merge behind a further proposal: got %s, want an error", text)
+	}
+	for _, id := range []string{lunch, gate, tower} {
+		if text := server.Told(f.c, "memory_recall", map[string]any{"key": id}); strings.Contains(text, "archived") {
+			t.Errorf("before the merge %s is %s, want it active", id, text)
+		}
+	}
+	if text := merge(diff()); !strings.Contains(text, `"merged":true`) {
+		t.Errorf("a merge of what was seen: got %s, want it merged", text)
+	}
+	list := server.Told(f.c, "memory_archive_list", nil)
+	for _, content := range []string{"Lunch", "gate", "tower"} {
+		if !strings.Contains(list, content) {
+			t.Errorf("archived are %s, want %s among them", list, content)
+		}
+	}
+	if next := f.proposed("memory_archive_fact", map[string]any{"factId": f.fact("The well is deep", nil)}); next == branch {
+		t.Errorf("behind the merge the family proposes on %q, want a new branch", next)
 	}
 }
 
