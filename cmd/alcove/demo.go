@@ -57,6 +57,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := a.sharing.CheckDir(dir); err != nil {
+		return err
+	}
 	if err := checkEmpty(dir); err != nil {
 		return err
 	}

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -80,5 +85,36 @@ func TestADemoThatLostSomethingFails(t *testing.T) {
 	r := demoReport{Kill: demoKill{Acknowledged: 2, Lost: []string{"deploy/day"}}}
 	if err := r.loss(); err == nil || !strings.Contains(err.Error(), "deploy/day") {
 		t.Errorf("got %v, want an error that names deploy/day", err)
+	}
+}
+
+// TestTheDemoServesOn has it print how a client connects, and serve until it is interrupted.
+func TestTheDemoServesOn(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	cmd := exec.Command("alcove", "demo", "--serve", "--listen", "127.0.0.1:0")
+	cmd.Env = readmeHome(t)
+	for _, v := range cmd.Env {
+		if path, found := strings.CutPrefix(v, "PATH="); found {
+			cmd.Path = filepath.Join(filepath.SplitList(path)[0], "alcove")
+		}
+	}
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	var printed strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C"); {
+		printed.WriteString(lines.Text() + "\n")
+	}
+	if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
+		t.Errorf("alcove demo --serve ended with %v, want success after an interrupt", err)
+	}
+	for _, want := range []string{`claude mcp add alcove`, `claude mcp add --scope user --transport http alcove http://127\.0\.0\.1:\d+/mcp --header .Authorization: Bearer [A-Za-z0-9_-]{43}`} {
+		if !regexp.MustCompile(want).MatchString(printed.String()) {
+			t.Errorf("it printed no %s:\n%s", want, &printed)
+		}
 	}
 }

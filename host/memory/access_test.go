@@ -417,6 +417,14 @@ var deeds = []deed{
 		f, err := a.Search(ctx, Search{Branch: "theirs", Text: secretWord})
 		say(f, err)
 	}},
+	{"Pin", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			b, err := a.Pin(ctx, "draft", "pinned", AsOf{}, Write{DryRun: dry})
+			say(b, err)
+		}
+		m, err := a.Recall(ctx, Location{"pinned", hidden}, "k1"+secretWord, AsOf{}) // nor does a pin grant anything
+		say(m, err)
+	}},
 	{"Create", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			b, err := a.Create(ctx, "made", Write{DryRun: dry})

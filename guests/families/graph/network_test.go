@@ -495,7 +495,7 @@ func TestGraph(t *testing.T) {
 			w.call("memory_create_theme", map[string]any{"name": "Hiring", "description": "People", "importance": .9}, nil)
 			search := func(query string) (names []string) {
 				var found foundThemes
-				w.call("memory_search_themes", map[string]any{"query": query}, &found)
+				w.call("memory_search_themes", map[string]any{"query": query, "scopeIds": w.Namespace}, &found) // others are of other cases
 				for _, theme := range found.Themes {
 					names = append(names, theme.Name)
 				}
