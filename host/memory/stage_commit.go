@@ -96,7 +96,7 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(c) {
 			return done, "", err
 		}
-		t.leaveOutNews(c)
+		t.dropNotices(c)
 		done, err = t.finish(ctx, c, req, doing)
 		if t.own == nil || !errors.Is(err, store.ErrConflict) || attempt == attempts {
 			return done, cmp.Or(t.landed, c.Proposal), err
@@ -104,19 +104,19 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 	}
 }
 
-// leaveOutNews drops events and notices from what gathers on a proposal: it has not happened yet. On the branch they would also have the
-// numbers of the next ones of its base, so that it could take no further changes. What is news alone is kept.
-func (t *Stage) leaveOutNews(c Commit) {
+// dropNotices drops events and notices from what gathers on a proposal: it has not happened yet. On the branch they would also have the
+// numbers of the next ones of its base, so that it could take no further changes. A stage with nothing else keeps them.
+func (t *Stage) dropNotices(c Commit) {
 	if gathers := c.Proposal != "" && c.Gathers != (Gatherer{}); !gathers && !t.undoesProposed() {
 		return
 	}
-	news := func(at site) bool { return !at.system && (feed.IsEmitted(at.Collection) || at.Collection == events) }
-	if !slices.ContainsFunc(t.order, func(at site) bool { return !at.system && !news(at) }) {
+	notice := func(at site) bool { return !at.system && (feed.IsEmitted(at.Collection) || at.Collection == events) }
+	if !slices.ContainsFunc(t.order, func(at site) bool { return !at.system && !notice(at) }) {
 		return
 	}
-	t.events, t.order = nil, slices.DeleteFunc(t.order, news)
-	maps.DeleteFunc(t.changed, func(at site, _ *record.Record) bool { return news(at) })
-	maps.DeleteFunc(t.seen, func(at site, _ uint64) bool { return news(at) })
+	t.events, t.order = nil, slices.DeleteFunc(t.order, notice)
+	maps.DeleteFunc(t.changed, func(at site, _ *record.Record) bool { return notice(at) })
+	maps.DeleteFunc(t.seen, func(at site, _ uint64) bool { return notice(at) })
 }
 
 // restage stages what a caller writes itself, as hooks left it. A proposal is forked from one version, and is not blind.
