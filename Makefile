@@ -63,6 +63,8 @@ test-times: fetch $(IMAGE) ## run all tests, and write which take longest to bin
 RACE := ./cmd/... $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) daemon/... family/hooks family/jobs family/outside/... front/... \
         internal/... capture/hook memory memory/usage operator/... sandbox sandbox/early search search/embed search/near search/semantic search/vector store/bolt tool tool/operation)
 test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the race detector
+	@# Under the detector the built-in families take minutes to compile. One test has them in the cache of all packages, which else compile them at once.
+	-$(if $(filter ./...,$(PACKAGES)),GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h -run '^TestInANewDirectoryFactsAreEnriched$$' ./host/integration/families)
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
 check: format vet lint modules generated samples reproducible size types ## format, vet, lint, modules, generated files, guests, size, other platforms
