@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spare is the memory that a Go program maps but does not count, in bytes.
-const spare = 256 << 20
-
 // confine sets resource limits for the compiler in the kernel. Unsupported ones are left to the parent's timeout and
 // watchMemory.
 func confine(memory int64) {
