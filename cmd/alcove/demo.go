@@ -28,8 +28,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Show a session in a temporary directory, and kill its server on the way",
 		Long: `Store the memory of a small project through an MCP client that runs alcove mcp, ask five questions in other words, fork, merge, rewind, load a
-family, kill the server, and compare what is there with what was acknowledged. It takes some seconds, needs no client and no network, and
-leaves nothing behind. With --data, that directory is used and kept; it must be new or empty.
+family, kill the server, and check that every acknowledged write survived. The demo takes a few seconds, works offline, and leaves nothing behind. With --data, that directory is used and kept; it must be new or empty.
 
 With --json, the calls' results are one object; the exit status is 1 if anything that was acknowledged is lost.`,
 		Example: `  alcove demo

@@ -123,7 +123,7 @@ func (d *demonstration) remember(ctx context.Context) error {
 	return nil
 }
 
-// store notes what was acknowledged, and when.
+// store stores a memory, and records the acknowledged value and its time.
 func (d *demonstration) store(ctx context.Context, key, value string) error {
 	answer, err := d.call(ctx, "memory_store", arg{"key", key}, arg{"value", value})
 	if err != nil {
@@ -240,7 +240,7 @@ func killProcess(pid int) error {
 	return nil
 }
 
-// compare notes which memories are not what was acknowledged.
+// compare recalls every acknowledged memory, and records those whose value differs.
 func (d *demonstration) compare(ctx context.Context) error {
 	for key, value := range d.stored {
 		answer, err := d.client.Call(ctx, "memory_recall", map[string]any{"key": key})

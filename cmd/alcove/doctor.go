@@ -77,7 +77,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// report prints what was found. What is bad is an error.
+// report prints the result of each check. A failed check is an error.
 func (a *app) report(findings []finding, err error) error {
 	if err != nil {
 		return err

@@ -205,7 +205,7 @@ func TestADebHasWhatItsSumsSay(t *testing.T) {
 	}
 }
 
-// Tools of systems read what was made, where they are installed.
+// The system's own tools check the packages, where they are installed.
 func TestToolsOfSystemsReadThePackages(t *testing.T) {
 	m := made(t)
 	for _, c := range []struct {
