@@ -67,7 +67,7 @@ test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the 
 	-$(if $(filter ./...,$(PACKAGES)),GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h -run '^TestInANewDirectoryFactsAreEnriched$$' ./host/integration/families)
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
-check: format vet lint modules generated samples reproducible size types ## format, vet, lint, modules, generated files, guests, size, other platforms
+check: format vet lint modules generated samples reproducible pages size types ## format, vet, lint, modules, generated files, guests, console, size, other platforms
 
 format:
 	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
@@ -100,6 +100,20 @@ samples:
 reproducible: $(IMAGE)
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum sdk guests "$$dir"; \
 	cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o all.wasm ./guests/build/all && cmp all.wasm $(CURDIR)/$(MODULE) && echo "the families: the same bytes twice"
+
+# The built pages of the console are committed, so that a build of the program needs no npm.
+WEB := host/front/console/web
+console: $(WEB)/node_modules/.package-lock.json ## build the pages of the console into host/front/console/dist
+	@cd $(WEB) && npx tsc --noEmit && npx vite build --logLevel warn
+
+pages:
+	@if ! command -v npm >/dev/null; then echo 'there is no npm: the pages of the console were not built again'; exit 0; fi; \
+	$(MAKE) --no-print-directory $(WEB)/node_modules/.package-lock.json && dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
+	(cd $(WEB) && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$dir") && \
+	diff -r "$$dir" host/front/console/dist && echo 'the console: the same pages twice'
+
+$(WEB)/node_modules/.package-lock.json: $(WEB)/package-lock.json
+	@cd $(WEB) && npm ci --silent && touch node_modules/.package-lock.json
 
 size: build
 	@bytes=$$(wc -c < bin/alcove); echo "bin/alcove has $$bytes bytes, of $(LARGEST)"; [ $$bytes -le $(LARGEST) ]

@@ -1,0 +1,82 @@
+import { signal } from '@preact/signals'
+import { Failure, failureOf } from './failure'
+import { current, lost } from './session'
+import { view } from './view'
+
+const api = '/console/api'
+
+/** Options of one call that differ from the view. */
+export interface CallOptions {
+  namespace?: string
+  branch?: string
+  dryRun?: boolean
+  signal?: AbortSignal
+}
+
+/** Rises with each write of this page, so that what shows memories reads them again. */
+export const written = signal(0)
+
+interface Answer<T> {
+  result?: T
+  error?: { code: string; message: string; details?: unknown }
+}
+
+/**
+ * Calls a tool. Branch and namespace are those of the view, unless params or options say otherwise; the moment of the view is for the
+ * caller to give (view.moment), because only reads take it.
+ */
+export async function call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<T> {
+  const query = new URLSearchParams()
+  const branch = options.branch ?? view.branch.value
+  if (branch) query.set('branch', branch)
+  if (options.namespace) query.set('namespace', options.namespace)
+  if (options.dryRun) query.set('dry_run', 'true')
+  const answer = await send<Answer<T>>(`${api}/operation/${method}?${query}`, params, {}, options.signal)
+  if (answer.error) throw new Failure(answer.error.code, answer.error.message, 0, answer.error.details)
+  return answer.result as T
+}
+
+/** Calls a tool that writes, and tells what shows memories to read again. */
+export async function write<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<T> {
+  const answer = await call<T>(method, params, options)
+  if (!options.dryRun) written.value++
+  return answer
+}
+
+/** Carries out an operator's act that changes nothing. */
+export function look<T>(act: string, request: object = {}, abort?: AbortSignal): Promise<T> {
+  return send<T>(`${api}/acts/${act}`, request, {}, abort)
+}
+
+/** Carries out an operator's act that the person has confirmed. */
+export async function act<T>(name: string, request: object = {}): Promise<T> {
+  const answer = await send<T>(`${api}/acts/${name}`, request, { 'Alcove-Confirm': name })
+  written.value++
+  return answer
+}
+
+async function send<T>(address: string, body: object, headers: Record<string, string>, abort?: AbortSignal): Promise<T> {
+  let answer: Response
+  try {
+    answer = await fetch(address, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Alcove-Console': current()?.csrf ?? '', ...headers },
+      body: JSON.stringify(body),
+      signal: abort ?? null,
+    })
+  } catch (e) {
+    throw abort?.aborted ? e : Failure.unreachable()
+  }
+  if (!answer.ok) {
+    const why = await failureOf(answer)
+    lost(why)
+    throw why
+  }
+  return answer.status === 204 ? (undefined as T) : ((await answer.json()) as T)
+}
+
+/** The address of the stream of events. The server takes the token of the session from it, because a WebSocket has no headers. */
+export function streamAddress(): string {
+  const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
+  return `${scheme}://${location.host}${api}/stream?csrf=${encodeURIComponent(current()?.csrf ?? '')}`
+}

@@ -1,0 +1,6 @@
+export { Button, Chip, Copy, Field, Select, Tabs } from './controls'
+export { ask, Dialogs } from './dialog'
+export { Empty, Loaded, Note, Problem } from './states'
+export { tell, Toasts } from './toast'
+export { Plain, Moment, Value } from './value'
+export { Icon } from './icon'
