@@ -31,6 +31,7 @@ type Listen struct {
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
 	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	Console      *bool              // whether the console is served over HTTP; nil: only to this machine
 	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Started      func(owner.Record) // called when clients can connect; may be nil

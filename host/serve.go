@@ -17,10 +17,12 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/presence"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/connection"
+	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -32,6 +34,9 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	s := &service{host: h, use: &listen.Use{}}
 	record, err := s.listen(l)
 	if err != nil {
+		return errors.Join(err, s.closeListeners())
+	}
+	if err := s.openConsole(l, record); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
 	w := s.watcher(l, record, stop)
@@ -61,6 +66,10 @@ type service struct {
 	http   net.Listener        // nil: none
 	cert   *listen.Certificate // for HTTP; nil: without TLS
 	issuer string              // for HTTP; empty: none
+
+	console    *console.Server // nil: none
+	noConsole  string          // why, and what to do
+	consoleURL string
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
@@ -92,6 +101,62 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	}
 	s.host.exposed.Store(s.http != nil && !listen.IsLoopback(s.http))
 	return record, s.host.acts().Narrow()
+}
+
+// openConsole opens the console, unless it is not to be served.
+func (s *service) openConsole(l Listen, r owner.Record) (err error) {
+	switch {
+	case s.http == nil:
+		s.noConsole = "the server does not listen for HTTP, over which browsers reach the console: start it with --listen 127.0.0.1:9742"
+	case l.Console != nil && !*l.Console:
+		s.noConsole = "the server was started with --no-console: start it without"
+	case l.Console == nil && !listen.IsLoopback(s.http):
+		s.noConsole = "other machines can connect to the server, to which the console is served only if it was started with --console"
+	default:
+		s.consoleURL = r.URL() + console.Path
+		s.console, err = s.newConsole()
+	}
+	return err
+}
+
+func (s *service) newConsole() (*console.Server, error) {
+	h := s.host
+	return console.New(console.Options{
+		Version: h.options.Version, TLS: s.cert != nil, Enter: h.admission.Enter, As: h.admission.As, Client: h.admission.Client,
+		Operations: h.rest.Routes(), Stream: h.streams, Refused: h.account.RefusedRequest,
+		State: func() console.State {
+			return console.State{ReadOnly: h.options.ReadOnly || h.readOnly, Locked: h.Locked()}
+		},
+		Reported: func(report string) {
+			h.options.Logger.Warn("a browser kept the console from something", "report", report)
+		},
+		Acts: func(permit console.Permit) http.Handler { return s.operators(permit) },
+	})
+}
+
+// ticket issues a ticket of the console.
+func (s *service) ticket() (operator.ConsoleTicket, error) {
+	if s.console == nil {
+		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: "there is no console: " + s.noConsole}
+	}
+	return operator.ConsoleTicket{Address: s.consoleURL + "#ticket=" + s.console.Ticket()}, nil
+}
+
+// operators serves operators' acts that are permitted; nil: all are.
+func (s *service) operators(permit console.Permit) *admin.Server {
+	acts := s.host.acts()
+	acts.Console = s.ticket
+	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
+	server.Permit = permit
+	return server
+}
+
+// doors are the routes of the console.
+func (s *service) doors() map[string]listen.Door {
+	if s.console == nil {
+		return nil
+	}
+	return s.console.Doors()
 }
 
 func (s *service) watcher(l Listen, r owner.Record, stop func()) *presence.Watcher {
@@ -180,8 +245,7 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		operators := operator.NewServer(s.host.acts().Bindings(), operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
-		return operators.Serve(ctx, s.admin)
+		return s.operators(nil).Serve(ctx, s.admin)
 	})
 	all.Go(func() error {
 		defer stop()
@@ -193,9 +257,12 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admission.Bearer, Refused: s.host.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
+			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Doors: s.doors(), Admit: s.host.admission.Bearer, Refused: s.host.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
+			if s.console != nil {
+				defer s.console.Close()
+			}
 			ended := context.AfterFunc(ctx, func() {
 				s.host.streams.Stop()
 				s.host.mcp.Close(context.WithoutCancel(ctx)) // or its streams hold Serve up

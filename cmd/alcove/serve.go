@@ -34,6 +34,8 @@ type serveFlags struct {
 	conversations   string
 	locked          bool
 	posture         string // of a new directory; empty: by what the server is
+	console         bool
+	noConsole       bool
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
 	logRequests     bool
@@ -63,6 +65,9 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	flags.StringVar(&f.issuer, "issuer", "", "the URL of an authorization server that issues API keys of this server, to which HTTP clients without one are referred (RFC 9728; default: none)")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
+	flags.BoolVar(&f.console, "console", false, "serve the console to other machines, too (default: only to this one)")
+	flags.BoolVar(&f.noConsole, "no-console", false, "serve no console")
+	c.MarkFlagsMutuallyExclusive("console", "no-console")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
 	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
@@ -148,6 +153,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		f.listen = ""
 	}
 	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle}
+	if f.console || f.noConsole {
+		to.Console = &f.console
+	}
 	if f.keysChosen {
 		to.RequireKeys = &f.requireKeys
 	}

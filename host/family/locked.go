@@ -253,6 +253,9 @@ type TrustRequest struct {
 	Release    *string       `json:"release,omitempty"`    // public key that must have signed them; empty: none
 }
 
+// Previews reports whether nothing is to be changed.
+func (r TrustRequest) Previews() bool { return r == TrustRequest{} }
+
 // Trusted is the keys that a lock file trusts.
 type Trusted struct {
 	Keys       map[string]registry.Key `json:"keys"`

@@ -54,6 +54,23 @@ type Binding struct {
 	changes bool // files of the data directory
 	do      admin.Act
 	write   admin.Stream
+	reads   func(json.RawMessage) bool // whether a request changes nothing
+}
+
+// preview is a request that may ask only to be shown what an act would do.
+type preview interface{ Previews() bool }
+
+// Reading marks an act that changes nothing.
+func (b Binding) Reading() Binding {
+	b.reads = func(json.RawMessage) bool { return true }
+	return b
+}
+
+// previews reports whether a request asks only to be shown what an act would do.
+func previews[In any](request json.RawMessage) bool {
+	r, err := decode[In](request)
+	asked, ok := any(r).(preview)
+	return err == nil && ok && asked.Previews()
 }
 
 // Changing marks an act that changes files of the data directory beside the store.
@@ -84,7 +101,7 @@ func (b Binding) If(ready func() error) Binding {
 
 // By binds an act to what carries it out.
 func (a Act[In, Out]) By(do func(context.Context, In) (Out, error)) Binding {
-	return Binding{name: string(a), do: func(ctx context.Context, request json.RawMessage) (any, error) {
+	return Binding{name: string(a), reads: previews[In], do: func(ctx context.Context, request json.RawMessage) (any, error) {
 		r, err := decode[In](request)
 		if err != nil {
 			return nil, err
@@ -95,7 +112,7 @@ func (a Act[In, Out]) By(do func(context.Context, In) (Out, error)) Binding {
 
 // By binds a stream to what writes it.
 func (a Stream[In]) By(write func(context.Context, In, io.Writer) error) Binding {
-	return Binding{name: string(a), write: func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+	return Binding{name: string(a), reads: previews[In], write: func(ctx context.Context, request json.RawMessage, w io.Writer) error {
 		r, err := decode[In](request)
 		if err != nil {
 			return err

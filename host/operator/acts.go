@@ -15,6 +15,8 @@ const (
 	Retain Act[None, Retained] = "retain"
 	// GetAuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
 	GetAuditHead Act[None, AuditHead] = "audit-head"
+	// OpenConsole issues a ticket of the console, which begins one session of the operator within a minute.
+	OpenConsole Act[None, ConsoleTicket] = "console-ticket"
 )
 
 // Copies: acts that take memories out of a space, and into it.

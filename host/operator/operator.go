@@ -160,6 +160,9 @@ type UndoRequest struct {
 	Apply  bool      `json:"apply,omitempty"` // else it is only shown
 }
 
+// Previews reports whether nothing is to be changed.
+func (r UndoRequest) Previews() bool { return !r.Apply }
+
 // Strategy says which side a move or merge takes.
 type Strategy = memory.Strategy
 
@@ -171,6 +174,9 @@ type MoveRequest struct {
 	Strategy memory.Strategy `json:"strategy,omitempty"` // empty: strict
 	DryRun   bool            `json:"dry_run,omitempty"`
 }
+
+// Previews reports whether nothing is to be changed.
+func (r MoveRequest) Previews() bool { return r.DryRun }
 
 // MovedMemories is what a move did, or would do.
 type MovedMemories struct {
@@ -226,6 +232,11 @@ type Health struct {
 	WithoutFamilies string `json:"without_families,omitempty"`
 }
 
+// ConsoleTicket is where a browser opens the console as the operator.
+type ConsoleTicket struct {
+	Address string `json:"address"` // with the ticket
+}
+
 // ExportRequest says what to export.
 type ExportRequest struct {
 	Since uint64 `json:"since,omitempty"` // only what is newer than this version; 0: everything
@@ -242,6 +253,9 @@ type ImportRequest struct {
 	Memories []Memory `json:"memories"`
 	DryRun   bool     `json:"dry_run,omitempty"`
 }
+
+// Previews reports whether nothing is to be changed.
+func (r ImportRequest) Previews() bool { return r.DryRun }
 
 // PurgeRequest says what to erase.
 type PurgeRequest struct {
@@ -294,6 +308,9 @@ type ConfigureRequest struct {
 	Family string       `json:"family"`
 	Values FamilyConfig `json:"values,omitempty"`
 }
+
+// Previews reports whether nothing is to be changed.
+func (r ConfigureRequest) Previews() bool { return len(r.Values) == 0 }
 
 // ToolCall is a call of a tool of a family.
 type ToolCall struct {

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -22,7 +23,7 @@ type ServerOptions struct {
 
 // NewServer serves acts. Two bindings of one act panic.
 func NewServer(bindings []Binding, o ServerOptions) *admin.Server {
-	server := &admin.Server{Acts: map[string]admin.Act{}, Streams: map[string]admin.Stream{}, Code: codeOf, Logger: o.Logger, Begin: o.Begin}
+	server := &admin.Server{Acts: map[string]admin.Act{}, Streams: map[string]admin.Stream{}, Code: codeOf, Reads: map[string]func(json.RawMessage) bool{}, Logger: o.Logger, Begin: o.Begin}
 	for _, b := range bindings {
 		if server.Acts[b.name] != nil || server.Streams[b.name] != nil {
 			panic("operator: the act " + b.name + " is bound twice")
@@ -30,6 +31,7 @@ func NewServer(bindings []Binding, o ServerOptions) *admin.Server {
 		if b.changes && o.Changeable != nil {
 			b = b.If(o.Changeable)
 		}
+		server.Reads[b.name] = b.reads
 		if b.write != nil {
 			server.Streams[b.name] = b.write
 		} else {

@@ -25,6 +25,9 @@ type Admission struct {
 	Refused   func(from string, err error) // records a client that was not admitted
 }
 
+// ownerAgent is the agent of the data directory's owner where they name none.
+const ownerAgent = "operator"
+
 // keyRequired is told to clients without a key of a server that requires one.
 const keyRequired = "this server requires an API key: ask the memory's owner for one (alcove key create), "
 
@@ -90,12 +93,36 @@ func (a *Admission) withKey(ctx context.Context, secret string, session mcp.Sess
 	if err != nil {
 		return nil, nil, err
 	}
+	return a.holding(ctx, key, session)
+}
+
+// holding returns the context of a client that holds a key.
+func (a *Admission) holding(ctx context.Context, key keys.Key, session mcp.Session) (context.Context, func(), error) {
 	session = session.As(identity(key))
 	if session.Namespace == "" {
 		session.Namespace = a.Home(key)
 	}
 	held, stop := a.Keys.While(ctx, key.ID)
 	return mcp.WithSession(held, session), stop, nil
+}
+
+// Enter returns the id of the key with a secret, for a client that As admits from then on.
+func (a *Admission) Enter(secret string) (id string, err error) {
+	key, err := a.Keys.Admit(secret)
+	return key.ID, err
+}
+
+// As returns the context of a client that presented the key with an id before, or of the data directory's owner for an empty id.
+func (a *Admission) As(ctx context.Context, id string) (context.Context, func(), error) {
+	session := mcp.Session{Rights: memory.FullRights(), Agent: ownerAgent}
+	if id == "" {
+		return mcp.WithSession(ctx, session), func() {}, nil
+	}
+	key, err := a.Keys.Held(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.holding(ctx, key, session)
 }
 
 // Identify returns the holder of a key.

@@ -39,6 +39,8 @@ type HTTP struct {
 	// Lasting are likewise for requests that become connections of their own, such as WebSockets. They do not count as requests, nor as
 	// connections: their handler bounds them.
 	Lasting map[string]http.Handler
+	// Doors are likewise for requests that show in a way of their own who sends them, such as by a cookie.
+	Doors map[string]Door
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
 	Admit func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
@@ -55,6 +57,31 @@ type HTTP struct {
 	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
 	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
 }
+
+// Door is a handler with what admits requests to it. The checks of host and origin and all limits come before, as for other routes.
+type Door struct {
+	Handler http.Handler
+	// Admit is likewise HTTP.Admit, for a request whose body was not read yet. An error that is no StatusError is answered with 401. Nil
+	// serves everybody, on connections that stay unidentified.
+	Admit   func(*http.Request) (admitted context.Context, stop func(), err error)
+	Body    int64 // longest body of a request, in bytes; 0: 16 MiB
+	Lasting bool  // requests become connections of their own
+}
+
+// StatusError refuses a request with a status and code of its own.
+type StatusError struct {
+	Status int
+	Code   string
+	Err    error
+}
+
+func (e *StatusError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why the request was refused.
+func (e *StatusError) Unwrap() error { return e.Err }
+
+// Refuse writes an error as the server writes its own.
+func Refuse(w http.ResponseWriter, e *StatusError) { refuse(w, e.Status, e.Code, e.Error()) }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
 func ListenHTTP(address string) (net.Listener, error) {
@@ -149,7 +176,7 @@ func (h *HTTP) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.healthy)
 	mux.HandleFunc("GET /readyz", h.ready)
 	for path, handler := range h.Routes {
-		mux.Handle(path, h.guard(handler))
+		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer}))
 		if h.Issuer != "" {
 			mux.HandleFunc("GET "+metadataPath+path, h.describe)
 		}
@@ -158,7 +185,10 @@ func (h *HTTP) Handler() http.Handler {
 		mux.HandleFunc("GET "+metadataPath, h.describe)
 	}
 	for path, handler := range h.Lasting {
-		mux.Handle(path, h.guard(uncounted(handler)))
+		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer, Lasting: true}))
+	}
+	for path, door := range h.Doors {
+		mux.Handle(path, h.guard(door))
 	}
 	for _, path := range oauthPaths() {
 		mux.HandleFunc(path, h.refuseOAuth)
@@ -212,36 +242,57 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ready\n")
 }
 
-// guard passes on the requests of clients that are admitted.
-func (h *HTTP) guard(next http.Handler) http.Handler {
+// guard passes on the requests that a door admits.
+func (h *HTTP) guard(d Door) http.Handler {
+	limit, next := cmp.Or(d.Body, bodyLimit), d.Handler
+	if d.Lasting {
+		next = uncounted(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			token = ""
-		}
-		ctx, stop, err := h.Admit(r.Context(), strings.TrimSpace(token))
-		if err != nil {
-			if h.Refused != nil {
-				h.Refused(r, err)
+		if d.Admit != nil {
+			ctx, stop, err := d.Admit(r)
+			if err != nil {
+				h.refuseClient(w, r, err)
+				return
 			}
-			w.Header().Set("WWW-Authenticate", h.challenge(r))
-			refuse(w, http.StatusUnauthorized, "denied", err.Error())
-			return
+			defer stop()
+			r = r.WithContext(ctx)
+			if identify, ok := ctx.Value(identifyKey{}).(func()); ok {
+				identify()
+			}
 		}
-		defer stop()
-		r = r.WithContext(ctx)
-		if identify, ok := r.Context().Value(identifyKey{}).(func()); ok {
-			identify()
-		}
-		if r.ContentLength > bodyLimit {
+		if r.ContentLength > limit {
 			refuse(w, http.StatusRequestEntityTooLarge, "exhausted",
-				fmt.Sprintf("the body is longer than %d bytes (%d MiB): send less at once", bodyLimit, bodyLimit>>20))
+				fmt.Sprintf("the body is longer than %d bytes (%.4g MiB): send less at once", limit, float64(limit)/(1<<20)))
 			return
 		}
-		withBody(w, r)
+		withBody(w, r, limit)
 		defer h.Use.Begin()()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// bearer admits the requests of clients with a bearer token.
+func (h *HTTP) bearer(r *http.Request) (context.Context, func(), error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		token = ""
+	}
+	return h.Admit(r.Context(), strings.TrimSpace(token))
+}
+
+// refuseClient answers a request that was not admitted.
+func (h *HTTP) refuseClient(w http.ResponseWriter, r *http.Request, err error) {
+	if h.Refused != nil {
+		h.Refused(r, err)
+	}
+	var own *StatusError
+	if errors.As(err, &own) {
+		Refuse(w, own)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", h.challenge(r))
+	refuse(w, http.StatusUnauthorized, "denied", err.Error())
 }
 
 // withoutBody withholds the body of a request until withBody: the server reads only the header of a peer without the
@@ -258,15 +309,15 @@ func withoutBody(next http.Handler) http.Handler {
 
 func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
 
-// withBody makes the body of a request readable again.
-func withBody(w http.ResponseWriter, r *http.Request) {
+// withBody makes the body of a request readable again, up to a limit.
+func withBody(w http.ResponseWriter, r *http.Request, limit int64) {
 	if !hasBody(r) {
 		return
 	}
 	w.Header().Del("Connection")
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Time{})
-	r.Body = &timedBody{ReadCloser: http.MaxBytesReader(w, r.Body, bodyLimit), control: control}
+	r.Body = &timedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), control: control}
 }
 
 // bounded limits concurrent requests.

@@ -20,13 +20,14 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Requests and Exposed are needed.
+// Options say what acts are carried out on. All but Requests, Exposed and Console are needed.
 type Options struct {
 	Dir      string // the data directory
 	Space    *space.Space
 	Keys     *keys.Keys
-	Requests Eraser // the request log
-	Exposed  bool   // other machines can connect
+	Requests Eraser                                 // the request log
+	Exposed  bool                                   // other machines can connect
+	Console  func() (operator.ConsoleTicket, error) // nil: the process has no console
 	Clock    func() time.Time
 	Logger   *slog.Logger
 }
@@ -62,21 +63,22 @@ func command[In any](do func(context.Context, In) error) func(context.Context, I
 func (a Acts) care() []operator.Binding {
 	m := a.Space.Memory
 	return []operator.Binding{
-		operator.GetHealth.By(query(a.health)),
-		operator.Verify.By(query(m.Verify)),
+		operator.GetHealth.By(query(a.health)).Reading(),
+		operator.Verify.By(query(m.Verify)).Reading(),
 		operator.Compact.By(query(a.compact)),
-		operator.GetDurability.By(query(a.durability)),
+		operator.GetDurability.By(query(a.durability)).Reading(),
 		operator.Flush.By(command(func(ctx context.Context, _ operator.None) error { return m.Flush(ctx) })),
 		operator.Purge.By(a.purge),
-		operator.GetRetention.By(query(m.Retention)),
+		operator.GetRetention.By(query(m.Retention)).Reading(),
 		operator.SetRetention.By(func(ctx context.Context, r operator.Retention) (operator.Retention, error) {
 			return r, m.SetRetention(ctx, r)
 		}),
 		operator.Retain.By(query(m.Retain)),
-		operator.GetAuditHead.By(query(a.auditHead)),
+		operator.GetAuditHead.By(query(a.auditHead)).Reading(),
+		operator.OpenConsole.By(query(a.openConsole)),
 		operator.UndoFamily.By(a.undoFamily),
 		operator.MoveMemories.By(a.moveMemories),
-		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })),
+		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })).Reading(),
 		operator.SetQuota.By(command(a.setQuota)),
 	}
 }
@@ -90,6 +92,13 @@ func (a Acts) health(context.Context) (operator.Health, error) {
 		s.WithoutFamilies = a.Space.Without.Error()
 	}
 	return s, nil
+}
+
+func (a Acts) openConsole(context.Context) (operator.ConsoleTicket, error) {
+	if a.Console == nil {
+		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: "this process has no console"}
+	}
+	return a.Console()
 }
 
 func (a Acts) compact(ctx context.Context) (operator.Compacted, error) {
@@ -126,10 +135,10 @@ func (a Acts) setQuota(ctx context.Context, r operator.QuotaRequest) error {
 
 func (a Acts) copies() []operator.Binding {
 	return []operator.Binding{
-		operator.Export.By(a.export),
-		operator.Backup.By(a.backup),
+		operator.Export.By(a.export).Reading(),
+		operator.Backup.By(a.backup).Reading(),
 		operator.NoteBackup.By(command(a.noteBackup)),
-		operator.ExportMemories.By(a.Space.Memory.WriteMemories),
+		operator.ExportMemories.By(a.Space.Memory.WriteMemories).Reading(),
 		operator.Import.By(a.importMemories),
 	}
 }
@@ -170,7 +179,7 @@ func (a Acts) embedders() []operator.Binding {
 		return command(func(_ context.Context, r operator.EmbedderName) error { return do(r.Name) })
 	}
 	return []operator.Binding{
-		operator.ListEmbedders.By(show(e.States)),
+		operator.ListEmbedders.By(show(e.States)).Reading(),
 		operator.SetEmbedder.By(e.Set).Changing(),
 		operator.RegenerateEmbedder.By(named(e.Regenerate)).Changing(),
 		operator.RemoveEmbedder.By(named(e.Remove)).Changing(),

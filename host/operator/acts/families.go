@@ -30,11 +30,11 @@ func (a Acts) families() []operator.Binding {
 	f := a.Space.Families
 	list := []operator.Binding{
 		operator.ListFamilies.By(show(f.Show)),
-		operator.ListFamilyStates.By(show(f.All)),
-		operator.ListFamilyUses.By(query(f.Uses)),
+		operator.ListFamilyStates.By(show(f.All)).Reading(),
+		operator.ListFamilyUses.By(query(f.Uses)).Reading(),
 		operator.DescribeFamily.By(func(ctx context.Context, r operator.FamilyName) (operator.FamilyInfo, error) {
 			return f.Info(ctx, r.Family)
-		}),
+		}).Reading(),
 		operator.InstallFamily.By(decide(f, func(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
 			return f.InstallFrom(family.Installation(r))
 		})).Changing(),
@@ -42,30 +42,30 @@ func (a Acts) families() []operator.Binding {
 		operator.RollBackFamily.By(decide(f, named(f.Rollback))).Changing(),
 		operator.RemoveFamily.By(named(f.Remove)).Changing(),
 		operator.GrantFamily.By(decide(f, at(f.Grant))).Changing(),
-		operator.ProposeChange.By(at(f.Propose)),
+		operator.ProposeChange.By(at(f.Propose)).Reading(),
 		operator.TrustKeys.By(at(f.Trust)).Changing(),
-		operator.GetPosture.By(show(a.posture)),
+		operator.GetPosture.By(show(a.posture)).Reading(),
 		operator.SetPosture.By(at(a.setPosture)).Changing(),
 		operator.LockDirectory.By(query(func(context.Context) (operator.LockChange, error) { return f.LockDown() })).Changing(),
 		operator.ConfigureFamily.By(func(ctx context.Context, r operator.ConfigureRequest) (operator.FamilyConfig, error) {
 			return f.Configure(ctx, r.Family, r.Values)
 		}).Changing(),
-		operator.ListFamilyJobs.By(query(a.listJobs)),
+		operator.ListFamilyJobs.By(query(a.listJobs)).Reading(),
 		operator.RunFamilyJob.By(command(func(ctx context.Context, r operator.FamilyJobName) error { return f.RunJob(ctx, r.Family, r.Job) })),
 		operator.CancelFamilyJob.By(command(func(ctx context.Context, r operator.FamilyJobID) error { return f.CancelJob(ctx, r.ID) })),
 		operator.TryFamily.By(f.Rehearse),
-		operator.GetFamilyStats.By(named(f.Stats)),
+		operator.GetFamilyStats.By(named(f.Stats)).Reading(),
 		operator.FollowFamily.By(func(ctx context.Context, r operator.FollowRequest, w io.Writer) error {
 			return f.Follow(ctx, r, lineTo(w))
-		}),
-		operator.ListEndpoints.By(show(f.Endpoints)),
+		}).Reading(),
+		operator.ListEndpoints.By(show(f.Endpoints)).Reading(),
 		operator.SetEndpoint.By(command(func(_ context.Context, r operator.EndpointRequest) error { return f.SetEndpoint(r.Name, r.Endpoint) })).Changing(),
-		operator.ListRoots.By(show(f.Roots)),
+		operator.ListRoots.By(show(f.Roots)).Reading(),
 		operator.SetRoot.By(command(func(_ context.Context, r operator.RootRequest) error { return f.SetRoot(r.Name, r.Root) })).Changing(),
 		operator.CallTool.By(a.callTool),
-		operator.ListSettings.By(f.Settings),
+		operator.ListSettings.By(f.Settings).Reading(),
 		operator.ChangeSettings.By(f.ChangeSettings),
-		operator.GetSettingHistory.By(f.SettingHistory),
+		operator.GetSettingHistory.By(f.SettingHistory).Reading(),
 		operator.RollBackSetting.By(f.RollBackSetting),
 		operator.UndoSettings.By(f.UndoSettings),
 	}

@@ -13,7 +13,7 @@ import (
 
 func (a Acts) keys() []operator.Binding {
 	return []operator.Binding{
-		operator.ListKeys.By(query(a.listKeys)),
+		operator.ListKeys.By(query(a.listKeys)).Reading(),
 		operator.CreateKey.By(a.createKey).Changing(),
 		operator.LimitKeys.By(a.limitKeys).Changing(),
 		operator.RevokeKey.By(a.revokeKey).Changing(),

@@ -26,10 +26,14 @@ const (
 	keepIdle      = 2 * time.Minute
 	connections   = 32 // at once
 	stopWithin    = 5 * time.Second
-	errorTrailer  = "Alcove-Error" // of a stream that failed: the message
-	codeTrailer   = "Alcove-Code"  // likewise: the code, if the error has one
 	contentJSON   = "application/json"
 	contentStream = "application/octet-stream"
+)
+
+// Trailers of a stream that failed.
+const (
+	ErrorTrailer = "Alcove-Error" // the message
+	CodeTrailer  = "Alcove-Code"  // the code, if the error has one
 )
 
 // Act does something that only an operator may. request is JSON, perhaps empty; what it returns is encoded as JSON.
@@ -42,9 +46,12 @@ type Stream func(ctx context.Context, request json.RawMessage, w io.Writer) erro
 type Server struct {
 	Acts    map[string]Act
 	Streams map[string]Stream
-	Code    func(error) string // of an error, for clients; empty: it has none. Nil: no error has one
+	Reads   map[string]func(request json.RawMessage) bool // whether a request for an act changes nothing; nil: it changes something
+	Code    func(error) string                            // of an error, for clients; empty: it has none. Nil: no error has one
 	Logger  *slog.Logger
 	Begin   func() (end func()) // called around each act: the server is in use; may be nil
+	// Permit says why a request for an act is refused; changes: the act changes something. Nil: none is.
+	Permit func(r *http.Request, act string, changes bool) error
 }
 
 // Codes of errors that the socket itself makes.
@@ -138,6 +145,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, &Error{codeInvalid, fmt.Sprintf("read the request for %s, of at most %d bytes: %v", name, requestLimit, err)})
 		return
 	}
+	if err := s.permit(r, name, request); err != nil {
+		s.refuse(w, http.StatusForbidden, err)
+		return
+	}
 	s.Logger.Info("operator", "act", name, "bytes", len(request)) // not the request: what an import stores is not for a log
 	if stream != nil {
 		s.stream(w, r, stream, request)
@@ -154,13 +165,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// permit says why a request for an act is refused; nil: it is not.
+func (s *Server) permit(r *http.Request, name string, request json.RawMessage) error {
+	if s.Permit == nil {
+		return nil
+	}
+	reads := s.Reads[name]
+	return s.Permit(r, name, reads == nil || !reads(request))
+}
+
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, request json.RawMessage) {
 	w.Header().Set("Content-Type", contentStream)
-	w.Header().Set("Trailer", errorTrailer+", "+codeTrailer)
+	w.Header().Set("Trailer", ErrorTrailer+", "+CodeTrailer)
 	if err := stream(r.Context(), request, w); err != nil {
 		f := s.fault(err)
-		w.Header().Set(errorTrailer, strings.ReplaceAll(f.Error, "\n", "; "))
-		w.Header().Set(codeTrailer, f.Code)
+		w.Header().Set(ErrorTrailer, strings.ReplaceAll(f.Error, "\n", "; "))
+		w.Header().Set(CodeTrailer, f.Code)
 	}
 }
 
@@ -274,8 +294,8 @@ func (c *Client) Stream(ctx context.Context, name string, request any, w io.Writ
 	if _, err := io.Copy(w, response.Body); err != nil {
 		return fmt.Errorf("receive %s: %w", name, err)
 	}
-	if message := response.Trailer.Get(errorTrailer); message != "" {
-		return fault{message, response.Trailer.Get(codeTrailer)}.err()
+	if message := response.Trailer.Get(ErrorTrailer); message != "" {
+		return fault{message, response.Trailer.Get(CodeTrailer)}.err()
 	}
 	return nil
 }

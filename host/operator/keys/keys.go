@@ -353,13 +353,19 @@ func (k *Keys) Verify(secret string) (Key, error) {
 
 // Check returns why the key with an id does not hold; nil: it does.
 func (k *Keys) Check(id string) error {
+	_, err := k.Held(id)
+	return err
+}
+
+// Held returns the key with an id, if it holds.
+func (k *Keys) Held(id string) (Key, error) {
 	k.mu.RLock()
 	s := k.byID[id]
 	k.mu.RUnlock()
 	if s == nil {
-		return denied("the key %.64q was deleted: ask the memory's owner for another", id)
+		return Key{}, denied("the key %.64q was deleted: ask the memory's owner for another", id)
 	}
-	return k.check(s)
+	return s.Key, k.check(s)
 }
 
 // check returns why a key, or one that it was delegated from, does not hold.
