@@ -161,7 +161,7 @@ deploy:          ## write the Helm chart, the manifest for Kubernetes and the fi
 HELM := cd cmd/release/deploy/helm && GOFLAGS= $(GO) run . -chart ../chart -set tls.secret=alcove-tls
 chart:           ## lint and render the chart with Helm, validate what comes out, and write cmd/release/deploy/kubernetes.yaml anew
 	@$(HELM) -out ../kubernetes.yaml
-	@$(HELM) -set families=false -set requireKeys=false -set networkPolicy.enabled=false
+	@$(HELM) -set requireKeys=false -set networkPolicy.enabled=false
 	@$(HELM) -set 'arguments={--posture=careful}' -set environmentSecret=embedder -set service.type=LoadBalancer -set storage.className=fast \
 		-set image.digest=sha256:$$(printf %064d 0) -set 'image.pullSecrets[0].name=pull' -set 'tolerations[0].operator=Exists'
 

@@ -289,18 +289,23 @@ func TestTheImageServesWithAReadOnlyRootAndChecksItsHealth(t *testing.T) {
 	}
 }
 
-// A volume of Kubernetes is its group's, so compiled code is in the container's own /tmp, as the chart says.
-func TestTheImageServesFamiliesOnAVolumeOfItsGroup(t *testing.T) {
+// A volume of Kubernetes is its group's.
+func TestTheImageServesFamiliesWithAReadOnlyRootOnAVolumeOfItsGroup(t *testing.T) {
 	c, _ := imageContainer(t, fmt.Sprintf("mode=2775,uid=0,gid=%d", volumeGroup))
-	c.env = append(c.env, "ALCOVE_CACHE=/tmp/cache")
+	c.seal()
 	if got, want := c.serves("serve"), "200 ready\n"; got != want {
 		t.Errorf("readyz: got %q, want %q", got, want)
 	}
-	info, err := os.Stat(filepath.Join(c.root, "data", "alcove"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"alcove", "cache"} {
+		info, err := os.Stat(filepath.Join(c.root, "data", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o700 {
+			t.Errorf("the directory %s has the mode %o, want 700", name, got)
+		}
 	}
-	if got := info.Mode().Perm(); got != 0o700 {
-		t.Errorf("the data directory has the mode %o, want 700", got)
+	if out, err := c.command("doctor").CombinedOutput(); !bytes.Contains(out, []byte("modules in /data/cache")) {
+		t.Errorf("the doctor says %s, %v, want that modules are in /data/cache", out, err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 // cache stores rewritten modules and their native code for all processes of a user. Each entry ends with a MAC of its name
 // and content, whose key is stored elsewhere. An entry with an invalid MAC is removed, never run.
 type cache struct {
-	dir  string // empty: caching is off
+	dir  string     // empty: caching is off
+	held privateDir // dir
 	key  []byte
 	most int64 // bytes
 }
@@ -51,21 +52,53 @@ func openCache(dir, keyFile string, most int64) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{"", dirAdmitted, dirBodies, dirCode, dirWork} {
-		if err := private(filepath.Join(dir, sub)); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkUnexposed(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	key, err := readKey(keyFile)
+	h, err := holdCache(dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &cache{dir: dir, key: key, most: cmp.Or(most, defaultCacheBytes)}
-	c.evict()
+	c := &cache{dir: h.path, held: h, most: cmp.Or(most, defaultCacheBytes)}
+	if err := c.open(keyFile); err != nil {
+		return nil, errors.Join(err, h.close())
+	}
 	return c, nil
+}
+
+// holdCache holds the directory of a cache. Who can rename it can also put another directory of this user in its place, whose files must
+// not be evicted.
+func holdCache(dir string) (privateDir, error) {
+	h, err := hold(dir)
+	if err != nil || h.pin == nil {
+		return h, err
+	}
+	entries, err := os.ReadDir(h.path)
+	for _, e := range entries {
+		if !slices.Contains(cacheDirs(), e.Name()) {
+			err = fmt.Errorf("%s has %s, which is of no cache: choose an empty directory", dir, e.Name())
+		}
+	}
+	if err != nil {
+		return privateDir{}, errors.Join(err, h.close())
+	}
+	return h, nil
+}
+
+// cacheDirs lists the names in a cache.
+func cacheDirs() []string { return []string{dirAdmitted, dirBodies, dirCode, dirWork} }
+
+func (c *cache) open(keyFile string) (err error) {
+	for _, name := range cacheDirs() {
+		if err := private(c.path(name, "")); err != nil {
+			return err
+		}
+	}
+	if c.key, err = readKey(keyFile); err != nil {
+		return err
+	}
+	c.evict()
+	return nil
 }
 
 func (c *cache) path(kind, name string) string { return filepath.Join(c.dir, kind, name) }
@@ -244,14 +277,16 @@ type Use struct {
 // CacheUse inspects a cache without changing it. A missing cache counts as empty. A cache that a sandbox would not use is an
 // error.
 func CacheUse(config Cache) (Use, error) {
-	c := &cache{dir: config.Dir, most: cmp.Or(config.Bytes, defaultCacheBytes)}
-	u := Use{Most: c.most}
-	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
+	u := Use{Most: cmp.Or(config.Bytes, defaultCacheBytes)}
+	h, err := holdCache(config.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return u, nil
 	}
-	if err := errors.Join(checkPrivate(c.dir), checkUnexposed(c.dir)); err != nil {
+	if err != nil {
 		return u, err
 	}
+	defer h.close()
+	c := &cache{dir: h.path}
 	for _, f := range c.files() {
 		u.Bytes += f.size
 		if filepath.Dir(f.path) == c.path(dirCode, "") {

@@ -20,13 +20,13 @@ func TestFilesOfAnotherUserAreNotUsed(t *testing.T) {
 	module := packedAs(t, "notes", "")
 	for name, of := range map[string]func(c Cache) string{
 		"the cache": func(c Cache) string { return c.Dir }, "its entries": func(c Cache) string { return filepath.Join(c.Dir, dirCode) },
-		"what is above": func(c Cache) string { return filepath.Dir(c.Dir) }, "the key": func(c Cache) string { return c.Key },
+		"what is far above": func(c Cache) string { return filepath.Dir(filepath.Dir(c.Dir)) }, "the key": func(c Cache) string { return c.Key },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer
 			config := testConfig(t)
-			above := filepath.Join(t.TempDir(), "above")
-			must.Do(t, os.Mkdir(above, 0o700))
+			above := filepath.Join(t.TempDir(), "far above", "above")
+			must.Do(t, os.MkdirAll(above, 0o700))
 			config.Cache = Cache{Dir: filepath.Join(above, "cache"), Key: filepath.Join(t.TempDir(), "key")}
 			fill(t, config, module)
 			must.Do(t, os.Chown(of(config.Cache), nobody, nobody))

@@ -233,9 +233,9 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 		"all can write entries": {func(t *testing.T, dir string) {
 			must.Do(t, errors.Join(os.MkdirAll(filepath.Join(dir, dirCode), 0o700), os.Chmod(filepath.Join(dir, dirCode), 0o777)))
 		}, "chmod 700"},
-		"it is a link":           {func(t *testing.T, dir string) { must.Do(t, os.Symlink(t.TempDir(), dir)) }, "no directory"},
-		"it is a file":           {func(t *testing.T, dir string) { must.Do(t, os.WriteFile(dir, nil, 0o600)) }, "not a directory"},
-		"all can write above it": {func(t *testing.T, dir string) { must.Do(t, os.Chmod(filepath.Dir(dir), 0o777)) }, "chmod go-w"},
+		"it is a link":               {func(t *testing.T, dir string) { must.Do(t, os.Symlink(t.TempDir(), dir)) }, "no directory"},
+		"it is a file":               {func(t *testing.T, dir string) { must.Do(t, os.WriteFile(dir, nil, 0o600)) }, "not a directory"},
+		"all can write far above it": {func(t *testing.T, dir string) { must.Do(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o777)) }, "chmod go-w"},
 		"the key is a link": {func(t *testing.T, dir string) {
 			must.Do(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), dir+".key"))
 		}, "no regular file"},
@@ -245,8 +245,8 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 			var said bytes.Buffer
 			config := testConfig(t)
 			config.Log = slog.New(slog.NewTextHandler(&said, nil))
-			config.Cache.Dir = filepath.Join(t.TempDir(), "above", "cache")
-			must.Do(t, os.Mkdir(filepath.Dir(config.Cache.Dir), 0o700))
+			config.Cache.Dir = filepath.Join(t.TempDir(), "far above", "above", "cache")
+			must.Do(t, os.MkdirAll(filepath.Dir(config.Cache.Dir), 0o700))
 			c.spoil(t, config.Cache.Dir)
 			fill(t, config, module)
 			if !strings.Contains(said.String(), "going on without a cache") || !strings.Contains(said.String(), c.says) {

@@ -70,11 +70,11 @@ func (s *Sandbox) compileApart(ctx context.Context, digest [sha256.Size]byte, bi
 	}
 	dir, err := os.MkdirTemp(s.work.dir, "compile-*")
 	if err != nil {
-		return nil, notWritten(s.work.dir, err)
+		return nil, notWritten(s.work.shown, err)
 	}
 	defer os.RemoveAll(dir)
 	if err := os.WriteFile(filepath.Join(dir, childInput), binary, 0o600); err != nil {
-		return nil, notWritten(s.work.dir, err)
+		return nil, notWritten(s.work.shown, err)
 	}
 	if err := s.runCompiler(ctx, dir, timeout); err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Dur
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	args := append(append([]string(nil), s.compiler.Args...), work, strconv.FormatInt(s.compiler.Memory, 10))
+	args := append(append([]string(nil), s.compiler.Args...), ownDirectory, strconv.FormatInt(s.compiler.Memory, 10))
 	cmd := exec.CommandContext(limited, path, args...)
 	cmd.Dir = work
 	cmd.Env = append(append(bareEnvironment(), isCompiler+"=1"), s.compiler.Env...)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,12 +50,26 @@ func knownKey(path string) ([]byte, error) {
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, nil
 	}
-	key, err := regular.Read(path, keyBytes)
-	if errors.Is(err, regular.ErrTooLong) || err == nil && len(key) < keyBytes {
-		return nil, nil
-	}
+	key, err := keyOf(path, info)
 	if err != nil {
 		return nil, fmt.Errorf("read the key: %w", err)
+	}
+	return key, nil
+}
+
+// keyOf reads the key from a file that was checked. It returns nil if another file is there now, or this one is no key.
+func keyOf(path string, checked fs.FileInfo) ([]byte, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !os.SameFile(info, checked) {
+		return nil, err
+	}
+	key, err := io.ReadAll(io.LimitReader(f, keyBytes+1))
+	if err != nil || len(key) != keyBytes {
+		return nil, err
 	}
 	return key, nil
 }

@@ -58,7 +58,7 @@ func (w *workspace) place(n *Native) (path string, err error) {
 	defer from.Close()
 	f, err := os.CreateTemp(w.dir, "native-*")
 	if err != nil {
-		return "", notWritten(w.dir, err)
+		return "", notWritten(w.shown, err)
 	}
 	defer os.Remove(f.Name()) // no effect once renamed
 	h := sha256.New()

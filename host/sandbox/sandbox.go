@@ -126,30 +126,41 @@ func New(config Config) (*Sandbox, error) {
 
 // openWork opens the cache, or goes without, and creates the work directory of this process.
 func (s *Sandbox) openWork(config Config) (err error) {
-	parents := config.Scratch
-	if len(parents) == 0 {
-		parents = []string{os.TempDir()}
-	}
 	s.cache = &cache{}
 	if dir := config.Cache.Dir; dir != "" && !s.interpret {
 		c, err := openCache(dir, cmp.Or(config.Cache.Key, dir+".key"), config.Cache.Bytes)
 		if err != nil {
 			s.log.Warn("going on without a cache of compiled modules: each start compiles them again", "cache", dir, "error", err)
 		} else {
-			s.cache, parents = c, []string{c.path(dirWork, "")}
+			s.cache = c
 		}
 	}
-	if s.work, err = openWorkspace(parents); err != nil {
-		return err
+	if s.work, err = s.openWorkspace(config); err != nil {
+		return errors.Join(err, s.cache.held.close())
 	}
 	s.compiled, err = wazero.NewCompilationCacheWithDir(filepath.Join(s.work.dir, dirEngine))
 	if err == nil {
 		err = s.work.named()
 	}
 	if err != nil {
-		return errors.Join(err, s.work.close())
+		return errors.Join(err, s.work.close(), s.cache.held.close())
 	}
 	return nil
+}
+
+// openWorkspace creates the workspace in the cache or, without one, in a scratch directory.
+func (s *Sandbox) openWorkspace(config Config) (*workspace, error) {
+	switch {
+	case s.cache.dir != "":
+		w, err := newWorkspace(s.cache.path(dirWork, ""))
+		if err == nil {
+			w.shown = filepath.Join(config.Cache.Dir, dirWork)
+		}
+		return w, err
+	case len(config.Scratch) > 0:
+		return openWorkspace(config.Scratch)
+	}
+	return openWorkspace([]string{os.TempDir()})
 }
 
 func (c Compiler) withDefaults() Compiler {
@@ -208,7 +219,7 @@ func (s *Sandbox) Close() error {
 	if s.runtime != nil {
 		failed = append(failed, s.runtime.Close(context.Background()))
 	}
-	failed = append(failed, s.compiled.Close(context.Background()), s.work.close())
+	failed = append(failed, s.compiled.Close(context.Background()), s.work.close(), s.cache.held.close())
 	if s.pages != nil {
 		failed = append(failed, s.pages.close())
 	}

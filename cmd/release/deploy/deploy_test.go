@@ -87,6 +87,9 @@ func TestTheManifestHasItsResourcesAndTheReleasedImage(t *testing.T) {
 		if got := at(first, "securityContext", "allowPrivilegeEscalation"); got != false {
 			t.Errorf("escalation: got %v, want false", got)
 		}
+		if got := at(first, "securityContext", "readOnlyRootFilesystem"); got != true {
+			t.Errorf("a read-only root: got %v, want true", got)
+		}
 		if pod["automountServiceAccountToken"] != false {
 			t.Errorf("the pod has a token of Kubernetes")
 		}
