@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // DialStream opens a stream of the server at an address. Without one, the answer says why.
@@ -83,9 +84,11 @@ func (p *Stream) Send(message any) {
 	}
 }
 
-// Read reads the next message.
+// Read reads the next message, which comes within await.Limit.
 func (p *Stream) Read(ctx context.Context) (m Arrived) {
 	p.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, await.Limit)
+	defer cancel()
 	_, text, err := p.ws.Read(ctx)
 	if err == nil {
 		err = json.Unmarshal(text, &m)
