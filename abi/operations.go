@@ -812,12 +812,13 @@ type BranchDiffRequest struct {
 
 // BranchDiffResponse is the response of branch.diff.
 type BranchDiffResponse struct {
-	Added       int          `json:"added"`       // keys only on the source
-	Changed     int          `json:"changed"`     // keys that differ
-	Removed     int          `json:"removed"`     // keys that the source deleted
-	Clashes     int          `json:"clashes"`     // keys that both changed
-	Differences []Difference `json:"differences"` // those of memories, and of the family's own records
-	Truncated   bool         `json:"truncated"`   // more than `limit` exist
+	Added       int          `json:"added"`          // keys only on the source
+	Changed     int          `json:"changed"`        // keys that differ
+	Removed     int          `json:"removed"`        // keys that the source deleted
+	Clashes     int          `json:"clashes"`        // keys that both changed
+	Differences []Difference `json:"differences"`    // those of memories, and of the family's own records
+	Truncated   bool         `json:"truncated"`      // more than `limit` exist
+	Seen        uint64       `json:"seen,omitempty"` // where calls add to the source, a proposal: `seen` of a merge that accepts what is listed, and no more
 }
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
@@ -841,16 +842,18 @@ type BranchMergeRequest struct {
 	Target     string   `json:"target,omitempty"`     // the branch to merge into; default: the call's own
 	Strategy   string   `json:"strategy,omitempty"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
+	Seen       uint64   `json:"seen,omitempty"`       // `seen` of the difference that was looked at: without it a proposal of several calls is not merged, and with it none to which one added since
 	Preview    bool     `json:"preview,omitempty"`    // only tells what would happen
 	Required   bool     `json:"required,omitempty"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchMergeResponse is the response of branch.merge.
 type BranchMergeResponse struct {
-	Merged     bool         `json:"merged"`     // it is going to be merged
-	Applied    []Difference `json:"applied"`    // the changed memories, at most 1000
-	Clashes    []Difference `json:"clashes"`    // what both changed, at most 1000
-	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
+	Merged     bool         `json:"merged"`         // it is going to be merged
+	Applied    []Difference `json:"applied"`        // the changed memories, at most 1000
+	Clashes    []Difference `json:"clashes"`        // what both changed, at most 1000
+	Unresolved int          `json:"unresolved"`     // how many clashes the strategy leaves; with any, nothing is merged
+	Seen       uint64       `json:"seen,omitempty"` // as that of `branch.diff`
 }
 
 // BranchDeleteRequest is the request of branch.delete: delete a branch, after the commit.
@@ -1013,17 +1016,18 @@ type CallerGetRequest struct {
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`            // the agent that calls; empty for calls by the host itself
-	Principal    string  `json:"principal"`         // `caller`, or the agent that it works for as a delegate: the first of a chain
-	Namespace    string  `json:"namespace"`         // the call's namespace
-	Branch       string  `json:"branch"`            // the call's branch
-	Capabilities []Power `json:"capabilities"`      // what the call may do
-	ReadOnly     bool    `json:"read_only"`         // the call can change nothing
-	Proposes     bool    `json:"proposes"`          // the stage is committed to a branch of proposals
-	Client       string  `json:"client,omitempty"`  // the caller's program, by its own name
-	Session      string  `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
-	Space        string  `json:"space,omitempty"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
-	Key          string  `json:"key,omitempty"`     // the id of the caller's API key, for `caller.can`; absent: it has none
+	Caller       string   `json:"caller"`            // the agent that calls; empty for calls by the host itself
+	Principal    string   `json:"principal"`         // `caller`, or the agent that it works for as a delegate: the first of a chain
+	Namespace    string   `json:"namespace"`         // the call's namespace
+	Branch       string   `json:"branch"`            // the call's branch
+	Capabilities []Power  `json:"capabilities"`      // what the call may do
+	Hooks        []string `json:"hooks"`             // the family's hooks that are on, sorted: `embed`, `job`, `merged`, `rank`, `session_end`, `store`, `stored`
+	ReadOnly     bool     `json:"read_only"`         // the call can change nothing
+	Proposes     bool     `json:"proposes"`          // the stage is committed to a branch of proposals
+	Client       string   `json:"client,omitempty"`  // the caller's program, by its own name
+	Session      string   `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
+	Space        string   `json:"space,omitempty"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
+	Key          string   `json:"key,omitempty"`     // the id of the caller's API key, for `caller.can`; absent: it has none
 }
 
 // QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.

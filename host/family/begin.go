@@ -1,6 +1,7 @@
 package family
 
 import (
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -15,7 +16,8 @@ func (f *Families) newRequest(x *catalogue.Family, during registry.Work, stage *
 	}
 	caller = f.spaceFor(caller, x).Caller()
 	r.Call = f.operations.Begin(ops.Request{
-		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.catalogue.Powers(x, caller, during), Namespace: namespace, RequestID: requestID,
+		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.catalogue.Powers(x, caller, during),
+		Hooks: func() []abi.Hook { return f.catalogue.HooksOf(x) }, Namespace: namespace, RequestID: requestID,
 		Quota: grants.RecordQuota(f.catalogue.GrantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
 	})
 	return r

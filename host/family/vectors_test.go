@@ -81,7 +81,7 @@ func openSample(t *testing.T) *sample {
 		t.Fatal(err)
 	}
 	w.installed(m, script{says: "{}"})
-	if _, err := w.Grant(grants.Request{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}, Hooks: map[abi.Hook]registry.On{abi.HookJob: {}}}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := w.catalogue.Named(m.Name)

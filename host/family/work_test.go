@@ -1,6 +1,8 @@
 package family
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +101,64 @@ func TestAFamilysProposalsGatherUntilTheyAreDecidedAbout(t *testing.T) {
 	}
 	if third, reads := do("ann"); third == first || reads {
 		t.Errorf("after a rejection it proposes on %s, and reads a: %t; want a new branch and false", third, reads)
+	}
+}
+
+// Two calls propose on one branch, which other families look at and merge.
+func TestAFamilyMergesWhatItSawOfAProposalOfSeveralCalls(t *testing.T) {
+	w := open(t, nil).with(aFamily("tidy"), script{steps: []step{putsAndAsks[0], {"log.append", `{"event":"did","data":1}`}}})
+	w.grant(grants.Request{Family: "tidy", Revoke: []string{"memory.write"}})
+	_, first := w.do("tidy")
+	_, second := w.do("tidy")
+	if second.Proposal != first.Proposal {
+		t.Fatalf("the calls proposed on %s and %s, want one branch", first.Proposal, second.Proposal)
+	}
+	source := `"source":"` + first.Proposal + `"`
+	seen := func(r response) (seen uint64) {
+		t.Helper()
+		var out struct{ Seen uint64 }
+		if err := json.Unmarshal(r.OK, &out); err != nil || out.Seen == 0 {
+			t.Errorf("got %s, %v (%v), want a seen", r.OK, r.Error, err)
+		}
+		return out.Seen
+	}
+	w.with(aFamily("look"), script{steps: []step{{"branch.diff", `{` + source + `}`}, {"branch.merge", `{` + source + `,"preview":true}`}, {"branch.merge", `{` + source + `}`}}})
+	looked := w.as(owner(""), "look")
+	at := seen(looked[0])
+	if again := seen(looked[1]); again != at {
+		t.Errorf("a preview has the seen %d, want that of the difference, %d", again, at)
+	}
+	if e := looked[2].Error; e == nil || e.Code != abi.CodeConflict {
+		t.Errorf("a merge without seen is answered with %s, %v; want a conflict", looked[2].OK, e)
+	}
+	w.do("tidy")
+	w.with(aFamily("late"), script{steps: []step{{"branch.merge", fmt.Sprintf(`{%s,"seen":%d}`, source, at)}, {"branch.diff", `{` + source + `}`}}})
+	late := w.as(owner(""), "late")
+	if e := late[0].Error; e == nil || e.Code != abi.CodeConflict || w.value("", "a") != "" {
+		t.Errorf("a merge behind a further proposal is answered with %s, %v; want a conflict", late[0].OK, e)
+	}
+	w.with(aFamily("merge"), script{steps: []step{{"branch.merge", fmt.Sprintf(`{%s,"seen":%d,"required":true}`, source, seen(late[1]))}}})
+	if got := w.as(owner(""), "merge")[0]; got.Error != nil || w.value("", "a") != "1" {
+		t.Errorf("a merge of what was seen is answered with %s, %v, and a is %q; want 1", got.OK, got.Error, w.value("", "a"))
+	}
+}
+
+func TestAGuestKnowsWhichOfItsHooksAreOn(t *testing.T) {
+	m := withJob("tidy", "")
+	m.Hooks.Stored, m.Hooks.Rank = &abi.StoreHook{}, &abi.RankHook{Features: []string{"score"}}
+	w := open(t, nil).with(m, script{steps: []step{{"caller.get", `{}`}}})
+	for _, c := range []struct {
+		revoke []string
+		want   string
+	}{
+		{nil, `"hooks":["job","rank","stored"]`},
+		{[]string{"rank"}, `"hooks":["job","stored"]`},
+		{[]string{"job", "stored"}, `"hooks":[]`},
+	} {
+		w.grant(grants.Request{Family: "tidy", Revoke: c.revoke})
+		if got := w.as(owner(""), "tidy")[0]; !strings.Contains(string(got.OK), c.want) {
+			t.Errorf("without %v: got %s, want %s", c.revoke, got.OK, c.want)
+		}
 	}
 }
 

@@ -71,6 +71,7 @@ type MergeResult struct {
 	Clashing       int          // keys changed on both sides that the caller sees
 	Clashes        []Difference // the first of these
 	Unresolved     int          // clashes without a resolution: they stop the merge
+	Unseen         error        // of a dry run: why the merge would be refused, though nothing clashes; nil: it would not
 	Version        uint64       // of the merge; 0: nothing was written
 	Timestamp      time.Time
 }
@@ -175,8 +176,8 @@ func (a *Access) confine(m *Merge, w Write) error {
 func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bool) (MergeResult, error) {
 	s := p.space
 	err := p.refresh(ctx)
-	if err == nil && !w.DryRun {
-		err = p.merge.unseen(p.source.branch)
+	if err == nil {
+		err = p.checkSeen(w)
 	}
 	if err == nil && p.result.Unresolved == 0 {
 		err = p.ask(ctx, w)
@@ -213,6 +214,16 @@ func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bo
 		return MergeResult{}, store.ErrConflict
 	}
 	return p.commit(ctx, req)
+}
+
+// checkSeen returns why the merge is refused, if its caller has not seen all of it; a dry run has it in its result.
+func (p *mergePlan) checkSeen(w Write) error {
+	unseen := p.merge.unseen(p.source.branch)
+	if !w.DryRun {
+		return unseen
+	}
+	p.result.Unseen = unseen
+	return nil
 }
 
 // ask calls the hooks for what resolutions bring along, unless they were asked about exactly that.

@@ -464,15 +464,15 @@ struct alcove_branch_list_response { ALCOVE_LIST(alcove_branch) branches; };
 // The request of branch.diff: what differs between two branches.
 struct alcove_branch_diff_request { alcove_text source; alcove_text target; ALCOVE_LIST(alcove_text) namespaces; int64_t limit; bool source_only; int64_t longest; };
 // The response of branch.diff.
-struct alcove_branch_diff_response { int64_t added; int64_t changed; int64_t removed; int64_t clashes; ALCOVE_LIST(alcove_difference) differences; bool truncated; };
+struct alcove_branch_diff_response { int64_t added; int64_t changed; int64_t removed; int64_t clashes; ALCOVE_LIST(alcove_difference) differences; bool truncated; uint64_t seen; };
 // The request of branch.fork: make a branch, after the commit.
 struct alcove_branch_fork_request { alcove_text name; alcove_text from; alcove_text as_of; bool required; bool read_only; };
 // The response of branch.fork.
 struct alcove_branch_fork_response { alcove_text name; alcove_text from; };
 // The request of branch.merge: merge a branch after the commit, or preview that.
-struct alcove_branch_merge_request { alcove_text source; alcove_text target; alcove_text strategy; ALCOVE_LIST(alcove_text) namespaces; bool preview; bool required; };
+struct alcove_branch_merge_request { alcove_text source; alcove_text target; alcove_text strategy; ALCOVE_LIST(alcove_text) namespaces; uint64_t seen; bool preview; bool required; };
 // The response of branch.merge.
-struct alcove_branch_merge_response { bool merged; ALCOVE_LIST(alcove_difference) applied; ALCOVE_LIST(alcove_difference) clashes; int64_t unresolved; };
+struct alcove_branch_merge_response { bool merged; ALCOVE_LIST(alcove_difference) applied; ALCOVE_LIST(alcove_difference) clashes; int64_t unresolved; uint64_t seen; };
 // The request of branch.delete: delete a branch, after the commit.
 struct alcove_branch_delete_request { alcove_text name; bool force; };
 // The request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
@@ -518,7 +518,7 @@ struct alcove_config_set_request { ALCOVE_MAP(const alcove_value *) values; };
 // The response of config.set.
 struct alcove_config_set_response { ALCOVE_MAP(const alcove_value *) config; };
 // The response of caller.get.
-struct alcove_caller_get_response { alcove_text caller; alcove_text principal; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; alcove_text key; };
+struct alcove_caller_get_response { alcove_text caller; alcove_text principal; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; ALCOVE_LIST(alcove_text) hooks; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; alcove_text key; };
 // The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
 struct alcove_quota_list_request { alcove_text agent; };
 // The response of quota.list.

@@ -1732,12 +1732,13 @@ func (x *BranchDiffRequest) CodeJSON(c *scan.Coder) {
 
 // BranchDiffResponse is the response of branch.diff.
 type BranchDiffResponse struct {
-	Added       int          `json:"added"`       // keys only on the source
-	Changed     int          `json:"changed"`     // keys that differ
-	Removed     int          `json:"removed"`     // keys that the source deleted
-	Clashes     int          `json:"clashes"`     // keys that both changed
-	Differences []Difference `json:"differences"` // those of memories, and of the family's own records
-	Truncated   bool         `json:"truncated"`   // more than `limit` exist
+	Added       int          `json:"added"`         // keys only on the source
+	Changed     int          `json:"changed"`       // keys that differ
+	Removed     int          `json:"removed"`       // keys that the source deleted
+	Clashes     int          `json:"clashes"`       // keys that both changed
+	Differences []Difference `json:"differences"`   // those of memories, and of the family's own records
+	Truncated   bool         `json:"truncated"`     // more than `limit` exist
+	Seen        uint64       `json:"seen,omitzero"` // where calls add to the source, a proposal: `seen` of a merge that accepts what is listed, and no more
 }
 
 func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {
@@ -1748,6 +1749,7 @@ func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {
 		{Name: "clashes", Value: scan.Int(&x.Clashes)},
 		{Name: "differences", Value: scan.List(&x.Differences, (*Difference).CodeJSON)},
 		{Name: "truncated", Value: scan.Bool(&x.Truncated)},
+		{Name: "seen", Value: scan.Uint(&x.Seen), Omit: x.Seen == 0},
 	})
 }
 
@@ -1789,6 +1791,7 @@ type BranchMergeRequest struct {
 	Target     string   `json:"target,omitzero"`     // the branch to merge into; default: the call's own
 	Strategy   string   `json:"strategy,omitzero"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
+	Seen       uint64   `json:"seen,omitzero"`       // `seen` of the difference that was looked at: without it a proposal of several calls is not merged, and with it none to which one added since
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
 	Required   bool     `json:"required,omitzero"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
@@ -1799,6 +1802,7 @@ func (x *BranchMergeRequest) CodeJSON(c *scan.Coder) {
 		{Name: "target", Value: scan.Text(&x.Target), Omit: x.Target == ""},
 		{Name: "strategy", Value: scan.Text(&x.Strategy), Omit: x.Strategy == ""},
 		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "seen", Value: scan.Uint(&x.Seen), Omit: x.Seen == 0},
 		{Name: "preview", Value: scan.Bool(&x.Preview), Omit: !x.Preview},
 		{Name: "required", Value: scan.Bool(&x.Required), Omit: !x.Required},
 	})
@@ -1806,10 +1810,11 @@ func (x *BranchMergeRequest) CodeJSON(c *scan.Coder) {
 
 // BranchMergeResponse is the response of branch.merge.
 type BranchMergeResponse struct {
-	Merged     bool         `json:"merged"`     // it is going to be merged
-	Applied    []Difference `json:"applied"`    // the changed memories, at most 1000
-	Clashes    []Difference `json:"clashes"`    // what both changed, at most 1000
-	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
+	Merged     bool         `json:"merged"`        // it is going to be merged
+	Applied    []Difference `json:"applied"`       // the changed memories, at most 1000
+	Clashes    []Difference `json:"clashes"`       // what both changed, at most 1000
+	Unresolved int          `json:"unresolved"`    // how many clashes the strategy leaves; with any, nothing is merged
+	Seen       uint64       `json:"seen,omitzero"` // as that of `branch.diff`
 }
 
 func (x *BranchMergeResponse) CodeJSON(c *scan.Coder) {
@@ -1818,6 +1823,7 @@ func (x *BranchMergeResponse) CodeJSON(c *scan.Coder) {
 		{Name: "applied", Value: scan.List(&x.Applied, (*Difference).CodeJSON)},
 		{Name: "clashes", Value: scan.List(&x.Clashes, (*Difference).CodeJSON)},
 		{Name: "unresolved", Value: scan.Int(&x.Unresolved)},
+		{Name: "seen", Value: scan.Uint(&x.Seen), Omit: x.Seen == 0},
 	})
 }
 
@@ -2137,17 +2143,18 @@ func (x *ConfigSetResponse) CodeJSON(c *scan.Coder) {
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`           // the agent that calls; empty for calls by the host itself
-	Principal    string  `json:"principal"`        // `caller`, or the agent that it works for as a delegate: the first of a chain
-	Namespace    string  `json:"namespace"`        // the call's namespace
-	Branch       string  `json:"branch"`           // the call's branch
-	Capabilities []Power `json:"capabilities"`     // what the call may do
-	ReadOnly     bool    `json:"read_only"`        // the call can change nothing
-	Proposes     bool    `json:"proposes"`         // the stage is committed to a branch of proposals
-	Client       string  `json:"client,omitzero"`  // the caller's program, by its own name
-	Session      string  `json:"session,omitzero"` // the id of the client's session; absent: there is none, as in a job
-	Space        string  `json:"space,omitzero"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
-	Key          string  `json:"key,omitzero"`     // the id of the caller's API key, for `caller.can`; absent: it has none
+	Caller       string   `json:"caller"`           // the agent that calls; empty for calls by the host itself
+	Principal    string   `json:"principal"`        // `caller`, or the agent that it works for as a delegate: the first of a chain
+	Namespace    string   `json:"namespace"`        // the call's namespace
+	Branch       string   `json:"branch"`           // the call's branch
+	Capabilities []Power  `json:"capabilities"`     // what the call may do
+	Hooks        []string `json:"hooks"`            // the family's hooks that are on, sorted: `embed`, `job`, `merged`, `rank`, `session_end`, `store`, `stored`
+	ReadOnly     bool     `json:"read_only"`        // the call can change nothing
+	Proposes     bool     `json:"proposes"`         // the stage is committed to a branch of proposals
+	Client       string   `json:"client,omitzero"`  // the caller's program, by its own name
+	Session      string   `json:"session,omitzero"` // the id of the client's session; absent: there is none, as in a job
+	Space        string   `json:"space,omitzero"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
+	Key          string   `json:"key,omitzero"`     // the id of the caller's API key, for `caller.can`; absent: it has none
 }
 
 func (x *CallerGetResponse) CodeJSON(c *scan.Coder) {
@@ -2157,6 +2164,7 @@ func (x *CallerGetResponse) CodeJSON(c *scan.Coder) {
 		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 		{Name: "branch", Value: scan.Text(&x.Branch)},
 		{Name: "capabilities", Value: scan.List(&x.Capabilities, (*Power).CodeJSON)},
+		{Name: "hooks", Value: scan.Texts(&x.Hooks)},
 		{Name: "read_only", Value: scan.Bool(&x.ReadOnly)},
 		{Name: "proposes", Value: scan.Bool(&x.Proposes)},
 		{Name: "client", Value: scan.Text(&x.Client), Omit: x.Client == ""},

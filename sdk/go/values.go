@@ -85,6 +85,16 @@ func (c *Call) CallTool(tool string, arguments any, result scan.Decoder) error {
 	return nil
 }
 
+// On reports whether a hook of the family is on.
+func (r CallerGetResponse) On(hook string) bool {
+	for _, on := range r.Hooks {
+		if on == hook {
+			return true
+		}
+	}
+	return false
+}
+
 // Can reports whether the call has a capability, whatever its scope.
 func (r CallerGetResponse) Can(capability string) bool {
 	for _, p := range r.Capabilities {

@@ -104,6 +104,22 @@ func (f *Catalogue) serving() []string {
 	})
 }
 
+// HooksOf returns the hooks of a family that are on, sorted: store also where a guard serves it.
+func (f *Catalogue) HooksOf(x *Family) (list []abi.Hook) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, h := range grants.HooksOf(grants.In(f.lock, x.Version)) {
+		if _, on := f.hookOf(x, h); on {
+			list = append(list, h)
+		}
+	}
+	if slices.Contains(f.serving(), x.Name) {
+		list = append(list, abi.HookStore)
+		slices.Sort(list)
+	}
+	return list
+}
+
 // missing returns the error for a guard that cannot be called. The caller holds mu.
 func (f *Catalogue) missing(name string, g *guard) error {
 	var again string

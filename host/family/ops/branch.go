@@ -105,7 +105,7 @@ func branchDiff(call *Call, ctx context.Context, r abi.BranchDiffRequest) (out a
 		return out, err
 	}
 	return abi.BranchDiffResponse{Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
-		Differences: call.differencesOf(d.Differences, r.Longest), Truncated: d.Truncated}, nil
+		Differences: call.differencesOf(d.Differences, r.Longest), Truncated: d.Truncated, Seen: d.Seen}, nil
 }
 
 func orAll(namespaces []string) []string {
@@ -147,9 +147,12 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	if err != nil {
 		return out, err
 	}
-	out = abi.BranchMergeResponse{Applied: call.differencesOf(merged.Applied, 0), Clashes: call.differencesOf(merged.Clashes, 0), Unresolved: merged.Unresolved}
+	out = abi.BranchMergeResponse{Applied: call.differencesOf(merged.Applied, 0), Clashes: call.differencesOf(merged.Clashes, 0), Unresolved: merged.Unresolved, Seen: merged.Seen}
 	if r.Preview {
 		return out, nil
+	}
+	if merged.Unseen != nil {
+		return out, merged.Unseen
 	}
 	out.Merged = merged.Unresolved == 0
 	call.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
@@ -173,7 +176,7 @@ func clashing(count int, list []abi.Difference) error {
 
 // mergeOf returns a merge that the call may make, or preview.
 func (call *Call) mergeOf(r abi.BranchMergeRequest) (memory.Merge, error) {
-	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy)}
+	m := memory.Merge{Source: r.Source, Target: call.branchOr(r.Target), Strategy: memory.Strategy(r.Strategy), Seen: r.Seen}
 	if err := call.mayCompare(m.Source, m.Target); err != nil {
 		return m, err
 	}

@@ -135,15 +135,16 @@ func NewHost(h Host) *Host {
 	return &h
 }
 
-// Request configures a call. All fields but Held and Progress are required.
+// Request configures a call. All fields but Held, Hooks and Progress are required.
 type Request struct {
 	Manifest  *abi.Manifest // of the called family
 	Stage     *memory.Stage
 	Caller    memory.Caller
 	Held      *memory.Rights // the caller's, which the tool's declaration that it only reads does not narrow; nil: Caller's
 	Powers    policy.Powers
-	Namespace string // the default of operations
-	RequestID string // empty: none
+	Hooks     func() []abi.Hook // those of the family that are on, sorted; nil: none
+	Namespace string            // the default of operations
+	RequestID string            // empty: none
 	DryRun    bool
 	Proposal  string                                    // the branch that the change gets which the request is asked about, if it proposes that
 	Quota     memory.Quota                              // of the family's records

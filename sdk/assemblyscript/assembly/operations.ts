@@ -1687,6 +1687,7 @@ export class BranchDiffResponse {
   clashes: i64 = 0;
   differences: Difference[] = [];
   truncated: bool = false;
+  seen: u64 = 0;
   static of(j: Json): BranchDiffResponse {
     const x = new BranchDiffResponse();
     x.added = j.get("added").i64();
@@ -1695,6 +1696,7 @@ export class BranchDiffResponse {
     x.clashes = j.get("clashes").i64();
     x.differences = readList<Difference>(j.get("differences"), (v) => Difference.of(v));
     x.truncated = j.get("truncated").bool();
+    x.seen = j.get("seen").u64();
     return x;
   }
 }
@@ -1735,6 +1737,7 @@ export class BranchMergeRequest {
   target: string = "";
   strategy: string = "";
   namespaces: string[] = [];
+  seen: u64 = 0;
   preview: bool = false;
   required: bool = false;
   json(): Json {
@@ -1743,6 +1746,7 @@ export class BranchMergeRequest {
     if (this.target != "") o.set("target", Json.text(this.target));
     if (this.strategy != "") o.set("strategy", Json.text(this.strategy));
     if (this.namespaces.length > 0) o.set("namespaces", writeList<string>(this.namespaces, (v) => Json.text(v)));
+    if (this.seen != 0) o.set("seen", Json.uint(this.seen));
     if (this.preview) o.set("preview", Json.bool(this.preview));
     if (this.required) o.set("required", Json.bool(this.required));
     return o;
@@ -1755,12 +1759,14 @@ export class BranchMergeResponse {
   applied: Difference[] = [];
   clashes: Difference[] = [];
   unresolved: i64 = 0;
+  seen: u64 = 0;
   static of(j: Json): BranchMergeResponse {
     const x = new BranchMergeResponse();
     x.merged = j.get("merged").bool();
     x.applied = readList<Difference>(j.get("applied"), (v) => Difference.of(v));
     x.clashes = readList<Difference>(j.get("clashes"), (v) => Difference.of(v));
     x.unresolved = j.get("unresolved").i64();
+    x.seen = j.get("seen").u64();
     return x;
   }
 }
@@ -2064,6 +2070,7 @@ export class CallerGetResponse {
   namespace: string = "";
   branch: string = "";
   capabilities: Power[] = [];
+  hooks: string[] = [];
   read_only: bool = false;
   proposes: bool = false;
   client: string = "";
@@ -2077,6 +2084,7 @@ export class CallerGetResponse {
     x.namespace = j.get("namespace").string();
     x.branch = j.get("branch").string();
     x.capabilities = readList<Power>(j.get("capabilities"), (v) => Power.of(v));
+    x.hooks = readList<string>(j.get("hooks"), (v) => v.string());
     x.read_only = j.get("read_only").bool();
     x.proposes = j.get("proposes").bool();
     x.client = j.get("client").string();

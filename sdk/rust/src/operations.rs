@@ -251,15 +251,15 @@ object! {
     /// The request of branch.diff: what differs between two branches.
     pub struct BranchDiffRequest { source: String; target: String, namespaces: Vec<String>, limit: i64, source_only: bool, longest: i64 }
     /// The response of branch.diff.
-    pub struct BranchDiffResponse { added: i64, changed: i64, removed: i64, clashes: i64, differences: Vec<Difference>, truncated: bool }
+    pub struct BranchDiffResponse { added: i64, changed: i64, removed: i64, clashes: i64, differences: Vec<Difference>, truncated: bool; seen: u64 }
     /// The request of branch.fork: make a branch, after the commit.
     pub struct BranchForkRequest { name: String; from: String, as_of: String, required: bool, read_only: bool }
     /// The response of branch.fork.
     pub struct BranchForkResponse { name: String, from: String }
     /// The request of branch.merge: merge a branch after the commit, or preview that.
-    pub struct BranchMergeRequest { source: String; target: String, strategy: String, namespaces: Vec<String>, preview: bool, required: bool }
+    pub struct BranchMergeRequest { source: String; target: String, strategy: String, namespaces: Vec<String>, seen: u64, preview: bool, required: bool }
     /// The response of branch.merge.
-    pub struct BranchMergeResponse { merged: bool, applied: Vec<Difference>, clashes: Vec<Difference>, unresolved: i64 }
+    pub struct BranchMergeResponse { merged: bool, applied: Vec<Difference>, clashes: Vec<Difference>, unresolved: i64; seen: u64 }
     /// The request of branch.delete: delete a branch, after the commit.
     pub struct BranchDeleteRequest { name: String; force: bool }
     /// The request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
@@ -305,7 +305,7 @@ object! {
     /// The response of config.set.
     pub struct ConfigSetResponse { config: Map<Value> }
     /// The response of caller.get.
-    pub struct CallerGetResponse { caller: String, principal: String, namespace: String, branch: String, capabilities: Vec<Power>, read_only: bool, proposes: bool; client: String, session: String, space: String, key: String }
+    pub struct CallerGetResponse { caller: String, principal: String, namespace: String, branch: String, capabilities: Vec<Power>, hooks: Vec<String>, read_only: bool, proposes: bool; client: String, session: String, space: String, key: String }
     /// The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
     pub struct QuotaListRequest { ; agent: String }
     /// The response of quota.list.
