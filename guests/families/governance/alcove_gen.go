@@ -148,6 +148,8 @@ func (x *setStandard) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "enforced", Value: scan.Bool(&x.enforcement.Enforced)},
+		{Name: "note", Value: scan.Text(&x.enforcement.Note), Omit: x.enforcement.Note == ""},
 	})
 }
 
@@ -161,6 +163,8 @@ func (x *NamespaceGetStandard) CodeJSON(c *scan.Coder) {
 func (x *gotStandards) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "standards", Value: scan.List(&x.Standards, (*shownStandard).CodeJSON)},
+		{Name: "enforced", Value: scan.Bool(&x.enforcement.Enforced)},
+		{Name: "note", Value: scan.Text(&x.enforcement.Note), Omit: x.enforcement.Note == ""},
 	})
 }
 

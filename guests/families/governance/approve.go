@@ -28,62 +28,50 @@ type approval struct {
 
 // Call approves it.
 func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err error) {
-	b, err := cfg.book()
+	x, err := cfg.decide(c, in.ID, false)
 	if err != nil {
 		return out, err
 	}
-	at, p, version, err := find(c, in.ID)
+	enough, err := x.vote(c)
 	if err != nil {
 		return out, err
 	}
-	who, err := c.CallerGet()
-	if err != nil {
-		return out, err
-	}
-	r := b.of(at.Namespace, p.Op)
-	if err := mayDecide(c, who, at, p, r); err != nil {
-		return out, err
-	}
-	enough, err := p.vote(c, who, at, r)
-	if err != nil {
-		return out, err
-	}
-	out.Votes, out.Needed = len(p.Votes), r.voters()
+	out.Votes, out.Needed = len(x.Votes), x.rule.voters()
 	if !enough {
-		return out, keep(c, at, p, version)
+		return out, x.keep(c)
 	}
-	if err := merge(c, at, p); err != nil {
+	if err := x.merge(c); err != nil {
 		return out, err
 	}
-	p.State, out.Merged = approved, true
-	if err := keep(c, at, p, version); err != nil {
+	x.State, out.Merged = approved, true
+	if err := x.keep(c); err != nil {
 		return out, err
 	}
-	if err := remember(c, who, at, p, in.Remember, true); err != nil {
+	if err := x.remember(c, in.Remember, true); err != nil {
 		return out, err
 	}
-	return out, announce(c, "pending_approved", at.Namespace, map[string]any{"id": at.String(), "by": p.By})
+	return out, announce(c, "pending_approved", x.at.Namespace, map[string]any{"id": x.at.String(), "by": x.By})
 }
 
 // vote adds the caller's vote, or that of the agent which delegated to it, to those that count.
-func (p *pending) vote(c *alcove.Call, who alcove.CallerGetResponse, at alcove.ID, r rule) (enough bool, err error) {
+func (x *undecided) vote(c *alcove.Call) (enough bool, err error) {
 	if c.Operator {
 		return true, nil
 	}
-	if err := p.dropVotes(newElectorate(c, at.Namespace, who)); err != nil {
+	if err := x.dropVotes(newElectorate(c, x.at.Namespace, x.who)); err != nil {
 		return false, err
 	}
-	if !slices.Contains(p.Votes, who.Principal) {
-		p.Votes = append(p.Votes, who.Principal)
+	if !slices.Contains(x.Votes, x.who.Principal) {
+		x.Votes = append(x.Votes, x.who.Principal)
 	}
-	delete(p.With, who.Principal)
-	if who.Key != "" {
-		if p.With == nil {
-			p.With = map[string]string{}
+	delete(x.With, x.who.Principal)
+	if x.who.Key != "" {
+		if x.With == nil {
+			x.With = map[string]string{}
 		}
-		p.With[who.Principal] = who.Key
+		x.With[x.who.Principal] = x.who.Key
 	}
-	return len(p.Votes) >= r.voters(), nil
+	return len(x.Votes) >= x.rule.voters(), nil
 }
 
 // dropVotes drops the votes that do not count: those of agents that may not write the namespace any more, those that were given with an API
@@ -138,9 +126,9 @@ func (e *electorate) includes(v voter) (bool, error) {
 }
 
 // merge brings a change into its branch after the commit. A caller that may not is refused now: then the change would count as approved.
-func merge(c *alcove.Call, at alcove.ID, p pending) error {
+func (x *undecided) merge(c *alcove.Call) error {
 	if !c.Operator {
-		can, err := c.CallerCan(alcove.CallerCanRequest{Action: "branch", Namespace: at.Namespace})
+		can, err := c.CallerCan(alcove.CallerCanRequest{Action: "branch", Namespace: x.at.Namespace})
 		if err != nil {
 			return err
 		}
@@ -148,7 +136,7 @@ func merge(c *alcove.Call, at alcove.ID, p pending) error {
 			return alcove.Errorf(alcove.Denied, "%s may not merge branches, which this approval does: it needs the right branch", c.Caller)
 		}
 	}
-	out, err := c.BranchMerge(alcove.BranchMergeRequest{Source: at.Key, Target: p.Into, Strategy: "strict", Namespaces: []string{at.Namespace}})
+	out, err := c.BranchMerge(alcove.BranchMergeRequest{Source: x.at.Key, Target: x.Into, Strategy: "strict", Namespaces: []string{x.at.Namespace}})
 	if err != nil {
 		return err
 	}

@@ -264,6 +264,56 @@ func TestAnAlteredVersionIsNamed(t *testing.T) {
 	w.fails(alcove.NotFound, "", "memory_verify", map[string]any{"id": "none"})
 }
 
+func TestARuleThatNothingEnforcesSaysSo(t *testing.T) {
+	w := open(t, nil)
+	type answer struct {
+		Enforced bool
+		Note     string
+	}
+	tools := map[string]map[string]any{
+		"memory_namespace_set_standard": {"namespace": "default", "id": "rule", "governance": byAgents},
+		"memory_namespace_get_standard": {"namespace": "default"},
+	}
+	for _, c := range []struct {
+		revoke   string
+		enforced bool
+		says     string
+	}{
+		{"", true, ""},
+		{"records.read", true, "alcove family grant governance records.read"},
+		{"store", false, "alcove family grant governance records.read --hook store,stored"},
+	} {
+		if c.revoke != "" {
+			w.Revoke(c.revoke)
+		}
+		for tool, arguments := range tools {
+			var got answer
+			w.as("boss").call(tool, arguments, &got)
+			if got.Enforced != c.enforced || (got.Note != "") != (c.says != "") || !strings.HasSuffix(got.Note, c.says) {
+				t.Errorf("%s without %q: got %+v, want enforced %t, and a note with %q", tool, c.revoke, got, c.enforced, c.says)
+			}
+		}
+	}
+	if err := w.as("ann").store("tea", "Ann drinks tea."); err != nil || w.Memory("tea") == nil {
+		t.Errorf("with the hook off, tea is %v (%v), want it stored, as the note says", w.Memory("tea"), err)
+	}
+	for _, c := range [][2]string{{"", "seal_always=true"}, {"stored", "alcove family grant governance --hook stored"}} {
+		revoke, says := c[0], c[1]
+		if revoke != "" {
+			w.Revoke(revoke)
+		}
+		var v struct {
+			Verified bool
+			Checked  int
+			Fault    string
+		}
+		w.call("memory_verify", map[string]any{"id": "rule"}, &v)
+		if v.Verified || !strings.Contains(v.Fault, says) {
+			t.Errorf("memory_verify without %q: got %+v, want that nothing was checked, with %q", revoke, v, says)
+		}
+	}
+}
+
 func TestQuotasAreShownToThoseTheyAreOf(t *testing.T) {
 	w := open(t, nil)
 	w.Quota("default", alcovetest.Allowance{Memories: 2, Bytes: 1000})

@@ -14,7 +14,10 @@ type NamespaceGetStandard struct {
 	Inherit   bool
 }
 
-type gotStandards struct{ Standards []shownStandard }
+type gotStandards struct {
+	Standards []shownStandard
+	enforcement
+}
 
 type shownStandard struct {
 	Namespace string
@@ -32,6 +35,9 @@ type shownStandard struct {
 func (in NamespaceGetStandard) Call(c *alcove.Call, cfg Config) (out gotStandards, err error) {
 	b, err := cfg.book()
 	if err != nil {
+		return out, err
+	}
+	if out.enforcement, err = enforced(c); err != nil {
 		return out, err
 	}
 	if can, err := c.CallerCan(alcove.CallerCanRequest{Action: "read", Namespace: in.Namespace}); err != nil || in.Namespace != everywhere && !can.Allowed {

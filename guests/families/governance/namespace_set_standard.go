@@ -9,7 +9,8 @@ import (
 //
 // governance says who may write, promote and delete: any, registered, owner or approve. approver is "human", {"agent": name} or
 // {"consensus": number}. What it leaves out follows from the namespaces above, and from *, unless inherit is false. It needs the right
-// scope.admin, or to be the creator of its scope. A key as id is one of that namespace.
+// scope.admin, or to be the creator of its scope. A key as id is one of that namespace. While the store hook is off, which only an operator can
+// turn on, nothing enforces a rule: enforced is false then, and the note has the command.
 //
 //alcove:title Set a namespace's standard
 //alcove:description Make a memory the standing rule of a namespace.
@@ -32,6 +33,7 @@ type given struct {
 type setStandard struct {
 	Namespace string
 	Version   uint64 `alcove:"committed"`
+	enforcement
 }
 
 // Call sets it.
@@ -57,6 +59,9 @@ func (in NamespaceSetStandard) Call(c *alcove.Call, cfg Config) (out setStandard
 	g := in.Governance
 	b.Rules[in.Namespace] = standard{ID: m.ID().String(), By: c.Caller, Write: g.Write, Promote: g.Promote, Delete: g.Delete, Approver: approver, Alone: !g.Inherit}
 	out.Namespace = in.Namespace
+	if out.enforcement, err = enforced(c); err != nil {
+		return out, err
+	}
 	return out, b.keep(c, in.Namespace)
 }
 

@@ -19,32 +19,20 @@ type rejection struct{ Rejected bool }
 
 // Call rejects it.
 func (in PendingReject) Call(c *alcove.Call, cfg Config) (out rejection, err error) {
-	b, err := cfg.book()
+	x, err := cfg.decide(c, in.ID, in.Remember == "once")
 	if err != nil {
 		return out, err
 	}
-	at, p, version, err := find(c, in.ID)
-	if err != nil {
+	x.State, x.Reason = rejected, in.Reason
+	if err := x.keep(c); err != nil {
 		return out, err
 	}
-	who, err := c.CallerGet()
-	if err != nil {
+	if err := x.remember(c, in.Remember, false); err != nil {
 		return out, err
 	}
-	own := c.Caller != "" && who.Principal == p.By && in.Remember == "once"
-	if err := mayDecide(c, who, at, p, b.of(at.Namespace, p.Op)); err != nil && !own {
-		return out, err
-	}
-	p.State, p.Reason = rejected, in.Reason
-	if err := keep(c, at, p, version); err != nil {
-		return out, err
-	}
-	if err := remember(c, who, at, p, in.Remember, false); err != nil {
-		return out, err
-	}
-	if err := c.BranchDelete(alcove.BranchDeleteRequest{Name: at.Key, Force: true}); err != nil && alcove.CodeOf(err) != alcove.Denied { // it stays, and nobody may merge it
+	if err := c.BranchDelete(alcove.BranchDeleteRequest{Name: x.at.Key, Force: true}); err != nil && alcove.CodeOf(err) != alcove.Denied { // it stays, and nobody may merge it
 		return out, err
 	}
 	out.Rejected = true
-	return out, announce(c, "pending_rejected", at.Namespace, map[string]any{"id": at.String(), "by": p.By, "reason": in.Reason})
+	return out, announce(c, "pending_rejected", x.at.Namespace, map[string]any{"id": x.at.String(), "by": x.By, "reason": in.Reason})
 }

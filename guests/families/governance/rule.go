@@ -104,6 +104,28 @@ func or(a, b string) string {
 	return b
 }
 
+// enforcement is whether changes are held to the rules.
+type enforcement struct {
+	Enforced bool
+	Note     string `json:"note,omitzero"` // What the rules do not hold back, and what an operator can do.
+}
+
+// enforced tells it by what an operator granted the family.
+func enforced(c *alcove.Call) (e enforcement, err error) {
+	who, err := c.CallerGet()
+	if err != nil {
+		return e, err
+	}
+	e.Enforced = who.On("store")
+	switch {
+	case !e.Enforced:
+		e.Note = "Nothing enforces rules, because the store hook is off. An operator can turn it on: alcove family grant governance records.read --hook store,stored"
+	case !who.Can("records.read"):
+		e.Note = "Rules hold for memories, and not for records of developer and graph. An operator can change that: alcove family grant governance records.read"
+	}
+	return e, nil
+}
+
 // voters is how many agents have to approve.
 func (r rule) voters() int {
 	if n, is := strings.CutPrefix(r.approver, "consensus:"); is {

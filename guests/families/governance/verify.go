@@ -118,14 +118,27 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 		}
 	}
 	if first == 0 {
-		out.Fault = "nothing was checked: no version has a digest in the log. Versions are sealed while the stored hook is on and a namespace has a rule, or seal_always is set: " +
-			"alcove family grant governance --hook stored; alcove family config governance seal_always=true"
-		return out, nil
+		out.Fault, err = unsealed(c)
+		return out, err
 	}
 	if err := out.log(c, m.Namespace, first, 0); err != nil || !out.Verified {
 		return out, err
 	}
 	return out, out.missing(c, m, first, versions)
+}
+
+// unsealed says why no version has a digest.
+func unsealed(c *alcove.Call) (string, error) {
+	who, err := c.CallerGet()
+	if err != nil {
+		return "", err
+	}
+	const none = "nothing was checked: no version has a digest in the log. "
+	const always = "alcove family config governance seal_always=true"
+	if !who.On("stored") {
+		return none + "The stored hook, which writes them, is off. An operator can turn it on: alcove family grant governance --hook stored; and, where no namespace has a rule: " + always, nil
+	}
+	return none + "Versions get one while a namespace has a rule, or always with: " + always, nil
 }
 
 // missing names the oldest version that has a digest in the log, from an event on, and that the history lacks. Versions that retention

@@ -121,6 +121,33 @@ func TestCarefulFamiliesSayThatTheyOnlyProposed(t *testing.T) {
 	}
 }
 
+func TestCarefulFamiliesSayThatAHookIsOff(t *testing.T) {
+	f := startFresh(t, registry.Careful, nil)
+	f.done("", "memory_store", map[string]any{"key": "rule", "value": "Changes wait for a person"})
+	for tool, c := range map[string]struct {
+		arguments map[string]any
+		says      []string
+	}{
+		"memory_namespace_set_standard": {map[string]any{"namespace": "default", "id": "rule", "governance": map[string]any{"write": "approve"}},
+			[]string{`"enforced":false`, "alcove family grant governance records.read --hook store,stored"}},
+		"memory_verify":          {map[string]any{"id": "rule"}, []string{`"verified":false`, "alcove family grant governance --hook stored"}},
+		"memory_explain_ranking": {map[string]any{"query": "changes"}, []string{"alcove family grant ranking --hook rank"}},
+		"memory_rank_feedback":   {map[string]any{"query": "changes", "useful": []string{"rule"}}, []string{"alcove family grant ranking --hook rank"}},
+	} {
+		r, err := f.c.Call(t.Context(), tool, c.arguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, text := range map[string]string{"text": r.Text, "structured": string(r.Structured)} {
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: the %s is %s, want it with %s", tool, form, text, want)
+				}
+			}
+		}
+	}
+}
+
 // proposed calls a tool whose writes are held back, and returns their branch.
 func (f fresh) proposed(tool string, arguments map[string]any) string {
 	f.T.Helper()
