@@ -126,6 +126,7 @@ func (x *Explanation) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "weights", Value: scan.Of(&x.Weights, codeRankWeights)},
 		{Name: "results", Value: scan.List(&x.Results, (*Explained).CodeJSON)},
+		{Name: "note", Value: scan.Text(&x.Note), Omit: x.Note == ""},
 	})
 }
 
@@ -142,6 +143,7 @@ func (x *Recorded) CodeJSON(c *scan.Coder) {
 		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
 		{Name: "recorded", Value: scan.Int(&x.Recorded)},
 		{Name: "unknown", Value: scan.Texts(&x.Unknown)},
+		{Name: "note", Value: scan.Text(&x.Note), Omit: x.Note == ""},
 	})
 }
 

@@ -13,7 +13,7 @@ const considered = 50
 
 // ExplainRanking explains why search results rank as they do. Runs the query and ranks up to 50 hits. parts are the values from 0 to 1,
 // adds what each adds to the score; where vector is false the host's own score stands for semantic and lexical, and match is what they
-// add together. host_rank is where the result would be without this family.
+// add together. host_rank is where the result would be without this family, and where it is if a note says that the rank hook is off.
 //
 //alcove:description Explain why search results rank as they do, feature by feature.
 //alcove:title Explain a ranking
@@ -27,6 +27,16 @@ type ExplainRanking struct {
 type Explanation struct {
 	Weights rank.Weights
 	Results []Explained
+	Note    string `json:"note,omitzero"` // Why searches do not rank by the scores.
+}
+
+// unranked says that searches do not rank by the scores of the family; empty: they may.
+func unranked(c *alcove.Call) (string, error) {
+	who, err := c.CallerGet()
+	if err != nil || who.On("rank") {
+		return "", err
+	}
+	return "Searches do not rank by the scores of this family, because the rank hook is off. An operator can turn it on: alcove family grant ranking --hook rank", nil
 }
 
 // Explained is one hit. HostRank counts from 1 on.
@@ -98,7 +108,8 @@ func (in ExplainRanking) Call(c *alcove.Call, cfg Config) (out Explanation, err 
 	for _, i := range order[:min(len(order), in.K)] {
 		out.Results = append(out.Results, explainOne(out.Weights, f, i))
 	}
-	return out, nil
+	out.Note, err = unranked(c)
+	return out, err
 }
 
 func explainOne(w rank.Weights, f found, i int) Explained {

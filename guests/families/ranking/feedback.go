@@ -35,6 +35,7 @@ type Recorded struct {
 	Sequence uint64
 	Recorded int
 	Unknown  []string
+	Note     string `json:"note,omitzero"` // Why searches do not rank by it yet.
 }
 
 // Call records which results of a search were useful, for the tuning, and in the health of the memories.
@@ -54,6 +55,9 @@ func (in RankFeedback) Call(c *alcove.Call, cfg Config) (out Recorded, err error
 			return out, err
 		}
 		out.Recorded, out.Sequence = len(judged.Keys), sequences[0]
+	}
+	if out.Note, err = unranked(c); err != nil {
+		return out, err
 	}
 	return out, in.touch(c, cfg)
 }

@@ -122,6 +122,30 @@ func TestAnExplanationAddsUp(t *testing.T) {
 	}
 }
 
+func TestToolsOfARankingThatIsOffSaySo(t *testing.T) {
+	s := space(t)
+	judged(t, s, 12)
+	notes := func() []string {
+		t.Helper()
+		var e Explanation
+		must.Do(t, s.Tool("memory_explain_ranking", map[string]any{"query": "tea"}, &e))
+		var f Recorded
+		must.Do(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital"}}, &f))
+		return []string{e.Note, f.Note}
+	}
+	if got := notes(); got[0]+got[1] != "" {
+		t.Errorf("with the hook on, the notes are %q, want none", got)
+	}
+	s.Revoke("rank")
+	var tuned Tuning
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &tuned))
+	for _, got := range append(notes(), tuned.Reason) {
+		if !strings.Contains(got, "rank hook is off") || !strings.Contains(got, "alcove family grant ranking --hook rank") {
+			t.Errorf("with the hook off, a note is %q, want that it is off, and the command that turns it on", got)
+		}
+	}
+}
+
 func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	s := space(t)
 	var out Recorded

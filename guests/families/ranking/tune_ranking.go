@@ -68,7 +68,11 @@ func (in TuneRanking) Call(c *alcove.Call, cfg Config) (out Tuning, err error) {
 		return Tuning{}, err
 	}
 	out.Applied, out.Reason = true, "the weights are in use from the next search on"
-	return out, nil
+	unused, err := unranked(c)
+	if unused != "" {
+		out.Reason = "the weights are set. " + unused
+	}
+	return out, err
 }
 
 // use sets weights: for everything, with a history, so that they can be rolled back; for the family alone where the caller may not.
