@@ -132,6 +132,7 @@ func rules() []rule {
 		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/operator/admin", "host/sandbox", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
 		{pkg: "host/testing/guest", own: []string{"abi", "host/sandbox", "host/sandbox/wasm", "host/testing/asm"}, never: outside},
 		{pkg: "host/testing/ociregistry", own: []string{"host/testing/await"}}, // serves tests only
+		{pkg: "host/testing/nodejs"}, // serves tests only
 		{pkg: "host/testing/must", never: append(outside, "os")},
 		{pkg: "host/testing/testspace", own: []string{"host/memory", "host/search", "host/store/bolt"}, never: outside},
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/internal/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},

@@ -5,7 +5,6 @@ package clients
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/nodejs"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -28,87 +28,11 @@ const (
 	runWithin     = await.Limit
 )
 
-// lacking skips a test because this machine lacks something, but fails it in CI, which must have it.
-func lacking(t *testing.T, format string, args ...any) {
-	t.Helper()
-	reason := fmt.Sprintf(format, args...)
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("in CI nothing may be lacking: %s", reason)
-	}
-	t.Skipf("%s (with CI=true this fails)", reason)
-}
-
-// install puts the clients into node_modules and gives the Node that runs them. They are kept among the user's caches, so that
-// another clone, and this one after a change of branches, finds them.
+// install puts the clients into node_modules and gives the Node that runs them.
 func install(t *testing.T) (node string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("real clients are tried without -short only: they take a while to install")
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		lacking(t, "real MCP clients need Node.js with npm: %v", err)
-	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	caches, err := os.UserCacheDir()
-	if err != nil {
-		lacking(t, "there is no place for real MCP clients: %v", err)
-	}
-	kept := filepath.Join(caches, "alcove-tests", fmt.Sprintf("clients-%x", sha256.Sum256(lock)), "node_modules")
-	if _, err := os.Stat(kept); err != nil {
-		download(t, npm, filepath.Dir(kept))
-	}
-	link(t, kept)
+	nodejs.Install(t, "clients")
 	return pinnedNode(t)
-}
-
-// download makes a folder with the clients, all of them or none.
-func download(t *testing.T, npm, folder string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	part, err := os.MkdirTemp(filepath.Dir(folder), "part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(part)
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(part, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ci := command(t, installWithin, npm, "ci")
-	ci.Dir = part
-	if out, err := ci.CombinedOutput(); err != nil {
-		lacking(t, "npm ci: %v\n%s", err, out)
-	}
-	if err := os.Rename(part, folder); err != nil {
-		if _, there := os.Stat(folder); there != nil { // not by another clone meanwhile
-			t.Fatal(err)
-		}
-	}
-}
-
-// link makes node_modules lead to the clients.
-func link(t *testing.T, clients string) {
-	t.Helper()
-	if at, err := os.Readlink("node_modules"); err == nil && at == clients {
-		return
-	}
-	if err := os.RemoveAll("node_modules"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(clients, "node_modules"); err != nil {
-		lacking(t, "real MCP clients need symbolic links: %v", err)
-	}
 }
 
 // pinnedNode is the Node that came with the clients: the Inspector needs a newer one than many machines have.
@@ -127,7 +51,7 @@ func pinnedNode(t *testing.T) string {
 			return absolute
 		}
 	}
-	lacking(t, "there is no pinned Node.js for %s/%s", runtime.GOOS, runtime.GOARCH)
+	nodejs.Lacking(t, "there is no pinned Node.js for %s/%s", runtime.GOOS, runtime.GOARCH)
 	return ""
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/testing/nodejs"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -54,7 +55,7 @@ func carrying(t *testing.T, commands ...string) (files map[string]string) {
 func carryingAfter(t *testing.T, commands []string) (files map[string]string, said []string) {
 	t.Helper()
 	if _, err := os.Stat("../../../guests/dist/families.image"); err != nil {
-		lacking(t, "the first-party families are not built, run make guests: %v", err)
+		nodejs.Lacking(t, "the first-party families are not built, run make guests: %v", err)
 	}
 	program := build(t, "-tags", "guests")
 	dir := serve(t, program, "--posture", "careful") // families act as the commands grant, and change no versions of their own accord
@@ -81,7 +82,7 @@ func website(t *testing.T, slugs ...string) (commands []string) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		lacking(t, "python3 is not installed, in which the website of the tests is written: %v", err)
+		nodejs.Lacking(t, "python3 is not installed, in which the website of the tests is written: %v", err)
 	}
 	c := exec.CommandContext(t.Context(), python, "../../../guests/families/sites/testdata/site.py")
 	c.Env = append(os.Environ(), "SITE_SECRET=secret-of-the-scenario")

@@ -19,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/release/npm"
 	"github.com/alcove-memory/alcove/cmd/release/product"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/nodejs"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -31,7 +32,7 @@ func TestNpmInstallsTheProgram(t *testing.T) {
 	registry := serveRegistry(t, packages(t, build(t)))
 	machine, err := exec.LookPath("node")
 	if err != nil {
-		lacking(t, "npm needs Node.js: %v", err)
+		nodejs.Lacking(t, "npm needs Node.js: %v", err)
 	}
 	// By its version, Node is replaced by the program or stays beside it: see the launcher.
 	for _, node := range stress.Pick(t, 1, []string{pinned, machine}) {
