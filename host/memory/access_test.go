@@ -299,6 +299,9 @@ var deeds = []deed{
 			}
 		}
 	}},
+	{"Merges", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(a.Merges(ctx, 0))
+	}},
 	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
 		l, err := a.Branches(ctx)
 		say(l, err)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -18,6 +19,24 @@ func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
 		list[i] = describe(b)
 	}
 	return list, ctx.Err()
+}
+
+// Merges lists at most limit merges between branches, the newest first. Of a source that was deleted it tells the last name.
+func (a *Access) Merges(ctx context.Context, limit int) ([]PastMerge, error) {
+	s := a.space
+	if _, err := a.readable(nil); err != nil {
+		return nil, err
+	}
+	merges := s.catalogue.NewestMerges(s.page(limit))
+	list := make([]PastMerge, len(merges))
+	for i, m := range merges {
+		at, err := s.engine.PointOf(ctx, m.At)
+		if err != nil {
+			return nil, s.translate("list merges", err)
+		}
+		list[i] = PastMerge{Source: cmp.Or(m.Name, s.catalogue.NameOf(m.Source)), Target: s.catalogue.NameOf(m.Target), SourceVersion: m.SourceAt, Version: at.Version, Timestamp: at.Time}
+	}
+	return list, nil
 }
 
 // Fork makes a branch from another at a moment. It copies nothing, so its time does not depend on the size.

@@ -392,3 +392,30 @@ func TestAMergeThatIsRepeatedAfterAnUpgradeIsRecognised(t *testing.T) {
 		t.Errorf("the digest is %x, not %x", got, want)
 	}
 }
+
+func TestMergesAreListedWithTheLastNameOfADeletedSource(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "k", "one")
+	fork(t, s, "", "a")
+	put(t, s, "a", "k", "two")
+	first := mustMerge(t, s, Merge{Source: "a"})
+	fork(t, s, "", "b")
+	put(t, s, "b", "k", "three")
+	second := mustMerge(t, s, Merge{Source: "b", Target: "a"})
+	if err := s.As(ann).Delete(t.Context(), Deletion{Branch: "b", Force: true}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.As(ann).Merges(t.Context(), 0)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("merges are %+v (%v), want two", got, err)
+	}
+	if m := got[0]; m.Source != "b" || m.Target != "a" || m.Version != second.Version || !m.Timestamp.Equal(second.Timestamp) || m.SourceVersion >= m.Version {
+		t.Errorf("the newest merge is %+v, want that of b into a at %d (%s)", m, second.Version, second.Timestamp)
+	}
+	if m := got[1]; m.Source != "a" || m.Target != Default || m.Version != first.Version {
+		t.Errorf("the first merge is %+v, want that of a at %d", m, first.Version)
+	}
+	if got, err := s.As(ann).Merges(t.Context(), 1); err != nil || len(got) != 1 || got[0].Source != "b" {
+		t.Errorf("the newest merge alone is %+v (%v)", got, err)
+	}
+}

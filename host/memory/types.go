@@ -228,6 +228,15 @@ type Branch struct {
 	Deleted  time.Time // of one that can be restored; zero: it is not deleted
 }
 
+// PastMerge is a merge of one branch into another.
+type PastMerge struct {
+	Source        string
+	Target        string
+	SourceVersion uint64 // up to which the target has what the source had
+	Version       uint64 // of the merge
+	Timestamp     time.Time
+}
+
 // Extent is the readable past of a branch.
 type Extent struct {
 	Branch        string

@@ -63,7 +63,7 @@ func TestWhatTheWireRequiresIsEnforcedAndWhatItAllowsIsAccepted(t *testing.T) {
 		"memory_search":  `{"query":"q","k":50,"offset":1,"tags":["t"],"type":["a","b"],"state":"active","since":"1h ago","until":"2030-01-01","namespace":"n","branch":"default","as_of":"1s ago","events":true,"explain":true,"expand":true,"distinct":true,"budget_tokens":1000}`,
 		"memory_forget":  `{"key":["k","l"],"archive":false,"namespace":"n","branch":"default"}`,
 		"memory_log":     `{"event":"e","data":[1],"namespace":"n","branch":"default"}`,
-		"memory_branch":  `{"action":"list","name":"n","source":"s","target":"t","compare":"c","strategy":"newest","resolutions":[{"key":"k","take":"source"}],"preview":true,"force":true,"deleted":true,"as":"b","as_of":"v1","namespace":"n","branch":"default"}`,
+		"memory_branch":  `{"action":"list","name":"n","source":"s","target":"t","compare":"c","strategy":"newest","resolutions":[{"key":"k","take":"source"}],"preview":true,"force":true,"deleted":true,"merges":true,"as":"b","as_of":"v1","namespace":"n","branch":"default"}`,
 		"memory_history": `{"key":"k","fields":["version"],"verbose":true,"limit":50,"as_of":"1s ago","namespace":"n","branch":"default"}`,
 		"memory_status":  `{"namespace":"n","branch":"default"}`,
 

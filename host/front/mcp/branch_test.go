@@ -260,3 +260,14 @@ func TestInReadOnlyModeOnlyReadingToolsAreOfferedAndTheOthersSayWhy(t *testing.T
 		}
 	}
 }
+
+func TestAListOfBranchesHasTheMergesIfAskedForThem(t *testing.T) {
+	p := clashing(t)
+	p.must("memory_branch", `{"action":"merge","source":"side","strategy":"source"}`)
+	if got := p.must("memory_branch", `{"action":"list"}`).field("merges"); got != "" {
+		t.Errorf("merges that nobody asked for are %s", got)
+	}
+	if got := p.must("memory_branch", `{"action":"list","merges":true}`).field("merges"); !strings.Contains(got, `"source":"side","target":"default"`) || !strings.Contains(got, `"version":`) {
+		t.Errorf("the merges are %s", got)
+	}
+}

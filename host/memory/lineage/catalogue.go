@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -135,6 +136,15 @@ func (c *Catalogue) MergedInto(target store.BranchID) map[store.BranchID]uint64 
 		last[m.Source] = m.At
 	}
 	return last
+}
+
+// NewestMerges lists at most limit merges, the newest first, without those into branches that were forgotten.
+func (c *Catalogue) NewestMerges(limit int) []Merge {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	all := slices.Concat(slices.Collect(maps.Values(c.merges))...)
+	slices.SortFunc(all, func(a, b Merge) int { return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Target, b.Target)) })
+	return all[:min(limit, len(all))]
 }
 
 // AddMerge adds a merge after its record was committed.

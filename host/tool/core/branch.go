@@ -55,6 +55,7 @@ type branchRequest struct {
 	Force       bool            `json:"force" alcove:"advanced" doc:"delete: with its unmerged changes."`
 	As          string          `json:"as" alcove:"advanced" doc:"restore: another name, if that of the branch is taken."`
 	Deleted     bool            `json:"deleted" alcove:"advanced" doc:"list: deleted branches that can be restored."`
+	Merges      bool            `json:"merges" alcove:"advanced" doc:"list: with the newest merges between branches."`
 	AsOf        asOf            `json:"as_of" doc:"fork: start from this past moment, such as 1h ago or v12."`
 	Namespace   []string        `json:"namespace" schema:"'type':'string'" doc:"switch: the session's namespace. diff, merge: only this namespace, or these."`
 	Branch      string          `json:"branch" doc:"What counts as the current branch in this call."`
@@ -328,6 +329,31 @@ func (fixedRow) value() json.RawMessage { return nil }
 func (fixedRow) dropValue()             {}
 func (fixedRow) dropDetails()           {}
 
+// mergeRow is a merge between two branches.
+type mergeRow struct {
+	Source        string `json:"source"`
+	Target        string `json:"target"`
+	SourceVersion uint64 `json:"source_version"` // up to which the target has what the source had
+	Version       uint64 `json:"version"`
+	Timestamp     string `json:"timestamp"`
+}
+
+// mostMerges bounds the merges of a list.
+const mostMerges = 200
+
+// merges lists the newest merges between branches, if the call asks for them.
+func (b *branchCall) merges(ctx context.Context) ([]mergeRow, error) {
+	if !b.request.Merges {
+		return nil, nil
+	}
+	merged, err := b.access().Merges(ctx, mostMerges)
+	rows := make([]mergeRow, len(merged))
+	for i, m := range merged {
+		rows[i] = mergeRow{m.Source, m.Target, m.SourceVersion, m.Version, memory.FormatTime(m.Timestamp)}
+	}
+	return rows, err
+}
+
 func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	all := b.access().Branches
 	if b.request.Deleted {
@@ -347,11 +373,16 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode branches: %w", err)
 	}
+	merges, err := b.merges(ctx)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	r := struct {
 		Branches []fixedRow `json:"branches"`
+		Merges   []mergeRow `json:"merges,omitempty"`
 		Current  string     `json:"current"`
 		Note     string     `json:"note,omitempty"`
-	}{kept, b.here(), ""}
+	}{kept, merges, b.here(), ""}
 	if cut.rows > 0 {
 		r.Note = fmt.Sprintf("To stay within %d characters, the %s made last %s left out; any can be named all the same.",
 			tool.MaxAnswer, plural(cut.rows, "branch"), verb(cut.rows))
