@@ -46,6 +46,7 @@ export const text = {
     theme: { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
   },
   dialog: { cancel: 'Cancel', close: 'Close' },
+  diff: { before: 'removed:', after: 'added:', end: 'end of change' },
   busy: 'Loading…',
   copy: 'Copy',
   copied: 'Copied',

@@ -1,4 +1,5 @@
 export { Button, Chip, Copy, Field, Select, Tabs } from './controls'
+export { Diff } from './diff'
 export { ask, Dialogs } from './dialog'
 export { Empty, Loaded, Note, Problem } from './states'
 export { tell, Toasts } from './toast'
