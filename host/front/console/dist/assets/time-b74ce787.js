@@ -1,1 +1,0 @@
-import{d as e,h as t,p as n}from"./index-3f133240.js";function r(){return n(e,{title:t.nav.time})}export{r as Screen};
