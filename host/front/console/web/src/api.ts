@@ -55,7 +55,29 @@ export async function act<T>(name: string, request: object = {}): Promise<T> {
   return answer
 }
 
-async function send<T>(address: string, body: object, headers: Record<string, string>, abort?: AbortSignal): Promise<T> {
+/** Hands on what an operator's act streams, a line of JSON each, until it ends or is aborted. */
+export async function follow<T>(act: string, request: object, each: (line: T) => void, abort: AbortSignal): Promise<void> {
+  const answer = await post(`${api}/acts/${act}`, request, {}, abort)
+  let rest = ''
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const lines = (rest + read.value).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) each(JSON.parse(line) as T)
+  }
+}
+
+/** What an operator's act streams, whole, for example a backup. */
+export async function receive(act: string, request: object): Promise<Blob> {
+  return (await post(`${api}/acts/${act}`, request)).blob()
+}
+
+async function send<T>(address: string, body: object, headers: Record<string, string> = {}, abort?: AbortSignal): Promise<T> {
+  const answer = await post(address, body, headers, abort)
+  return answer.status === 204 ? (undefined as T) : ((await answer.json()) as T)
+}
+
+async function post(address: string, body: object, headers: Record<string, string> = {}, abort?: AbortSignal): Promise<Response> {
   let answer: Response
   try {
     answer = await fetch(address, {
@@ -67,12 +89,10 @@ async function send<T>(address: string, body: object, headers: Record<string, st
   } catch (e) {
     throw abort?.aborted ? e : Failure.unreachable()
   }
-  if (!answer.ok) {
-    const why = await failureOf(answer)
-    lost(why)
-    throw why
-  }
-  return answer.status === 204 ? (undefined as T) : ((await answer.json()) as T)
+  if (answer.ok) return answer
+  const why = await failureOf(answer)
+  lost(why)
+  throw why
 }
 
 /** The address of the stream of events. The server takes the token of the session from it, because a WebSocket has no headers. */

@@ -36,6 +36,16 @@ export function useLoad<T>(read: (abort: AbortSignal) => Promise<T>, by: unknown
   return { ...load, again: () => setTurn((n) => n + 1) }
 }
 
+/** Rises every so many ms while the page is seen, for what is to be read again and again. */
+export function useTick(every: number): number {
+  const [tick, set] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || set((n) => n + 1), every)
+    return () => clearInterval(timer)
+  }, [every])
+  return tick
+}
+
 /** Any error as a failure that can be shown. */
 export function failed(e: unknown): Failure {
   return e instanceof Failure ? e : new Failure('internal', `${text.failure.unexpected}: ${e instanceof Error ? e.message : String(e)}`)
