@@ -1,1 +1,0 @@
-import{c as e,h as t,p as n}from"./index-5fc9ff53.js";function r(){return n(e,{title:t.nav.operator})}export{r as Screen};
