@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call, written } from '../../api'
+import { failed, useLoad, type Load } from '../../load'
+import { view } from '../../view'
+import { attempts, parameters, type Asked, type Found, type Page } from './query'
+
+const perPage = 50
+const shown = { verbose: false, fields: ['namespace', 'agent', 'version', 'timestamp'] }
+
+/** A search with the pages that were read of it. */
+export interface Listed extends Page {
+  /** What was asked, for further pages and explanations. */
+  asked: Record<string, unknown>
+}
+
+/** Reads the first page of what is asked for, and more pages on demand. */
+export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading: boolean } {
+  const by = [JSON.stringify(a), view.branch.value, view.namespace.value, view.moment.value, written.value]
+  const first = useLoad((abort) => firstPage(a, abort), by, a.q ? 25 : 0)
+  const [rest, setRest] = useState<{ of?: Listed; pages: Page[]; reading: boolean }>({ pages: [], reading: false })
+  const latest = useRef(first.value)
+  latest.current = first.value
+  useEffect(() => setRest({ pages: [], reading: false }), [first.value])
+  const pages = rest.of === first.value ? rest.pages : []
+  const value = first.value && { ...first.value, results: [first.value, ...pages].flatMap((p) => p.results) }
+  const next = (pages.at(-1) ?? first.value)?.next
+  const more = () => {
+    const of = first.value!
+    setRest({ of, pages, reading: true })
+    const from = next ? { after: next } : { offset: value!.results.length }
+    call<Page>('memory_search', { ...of.asked, ...from, k: perPage, ...shown }).then(
+      (page) => latest.current === of && setRest({ of, pages: [...pages, page], reading: false }),
+      (e: unknown) => latest.current === of && setRest({ of, pages: [...pages, { results: [], total: of.total, note: failed(e).message }], reading: false }),
+    )
+  }
+  const goesOn = value && (next !== undefined || (!listing(value.asked) && value.results.length < value.total))
+  return { ...first, ...(value && { value }), reading: rest.reading, ...(goesOn && { more }) }
+}
+
+/** Whether pages go by a cursor, because there is an order. */
+const listing = (asked: Record<string, unknown>) => asked['query'] === undefined || asked['order'] !== undefined
+
+async function firstPage(a: Asked, abort: AbortSignal): Promise<Listed> {
+  let last: Listed | undefined
+  for (const query of attempts(a.q)) {
+    const asked = parameters(a, query)
+    last = { ...(await call<Page>('memory_search', { ...asked, k: perPage, ...shown }, { signal: abort })), asked }
+    if (last.total > 0) break
+  }
+  return last!
+}
+
+/** How the score of a hit came about. */
+export interface Why {
+  terms?: { term: string; score: number; frequency: number; documents: number }[]
+  documents: number
+  length: number
+  average_length: number
+  meaning_weight?: number
+  features?: Record<string, number>
+}
+
+/** Asks again for the hit at a place, with the parts of its score. */
+export async function explain(asked: Record<string, unknown>, at: number, abort: AbortSignal): Promise<(Found & { why?: Why }) | undefined> {
+  const answer = await call<Page>('memory_search', { ...asked, k: 1, offset: at, explain: true, ...shown }, { signal: abort })
+  return answer.results[0]
+}
+
+/** How many of what matches have each value of the facets. */
+export interface Counted {
+  [facet: string]: { values: { value: string; count: number }[]; more?: number }
+}
+
+export function useCounts(a: Asked): Load<Counted> {
+  const by = [JSON.stringify({ ...a, order: '' }), view.branch.value, view.namespace.value, view.moment.value, written.value]
+  return useLoad(
+    async (abort) => {
+      const { order: _, ...asked } = parameters(a, attempts(a.q)[0])
+      return (await call<{ facets?: Counted }>('memory_search', { ...asked, k: 1, ...shown, facets: true }, { signal: abort })).facets ?? {}
+    },
+    by,
+    a.q ? 250 : 0,
+  )
+}
