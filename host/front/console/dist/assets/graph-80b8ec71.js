@@ -1,1 +1,0 @@
-import{F as e,_ as t,j as n}from"./index-e7a808ff.js";function r(){return n(t,{title:e.nav.graph})}export{r as Screen};
