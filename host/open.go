@@ -240,7 +240,7 @@ func (h *Host) Operator() *admin.Server {
 }
 
 func (h *Host) acts() acts.Acts {
-	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Requests: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
+	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

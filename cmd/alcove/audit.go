@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,7 +206,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 	return c
 }
 
-// audited returns the newest entries that a filter selects.
+// audited returns the newest entries that a filter selects, oldest first.
 func (a *app) audited(ctx context.Context, f *auditFilter, n int) (list []audit.Entry, err error) {
 	if err := f.parse(); err != nil {
 		return nil, err
@@ -214,17 +215,13 @@ func (a *app) audited(ctx context.Context, f *auditFilter, n int) (list []audit.
 	if err != nil {
 		return nil, err
 	}
-	list = []audit.Entry{}
-	err = audit.Read(dir, func(_ []byte, e audit.Entry) bool {
-		if f.matches(e) {
-			list = append(list, e)
-		}
-		if len(list) >= 2*n {
-			list = append(list[:0], list[len(list)-n:]...)
-		}
-		return ctx.Err() == nil
-	})
-	return list[max(0, len(list)-n):], errors.Join(err, ctx.Err())
+	q := audit.Query{Limit: n, Since: f.from, Family: f.family}
+	if f.kind != "" {
+		q.Kinds = []audit.Kind{audit.Kind(f.kind)}
+	}
+	found, err := audit.Find(ctx, dir, q)
+	slices.Reverse(found.Entries)
+	return found.Entries, err
 }
 
 func entryLine(e audit.Entry) string {

@@ -40,13 +40,12 @@ type finding struct {
 	Says string  `json:"says"`
 }
 
-// opinion is what the doctor thinks of a thing.
-type opinion string
+type opinion = operator.Opinion
 
 const (
-	fine  opinion = "ok"
-	noted opinion = "note" // for its owner to judge, or not looked at
-	bad   opinion = "BAD"
+	fine  = operator.Fine
+	noted = operator.Noted
+	bad   = operator.Bad
 )
 
 // fineIf is fine, or bad.
@@ -113,7 +112,7 @@ func (a *app) examineReady(ctx context.Context) ([]finding, error) {
 	}
 	socket := a.examineSocket(ctx, dir, pid, running)
 	reached := socket.Is != bad || socket.What == "key" // operators need no key
-	found := []finding{lock, socket, a.examineStore(ctx, dir, pid, reached)}
+	found := append([]finding{lock, socket}, a.examineStore(ctx, dir, pid, reached)[:1]...)
 	if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
 		found = append(found, a.examineHTTP(ctx, dir, running))
 	}
@@ -152,11 +151,8 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	found = append(found, lock, examineLocked(dir), examinePosture(dir), a.examineSocket(ctx, dir, pid, running))
 	last := found[len(found)-1]
 	reached := running && (last.Is != bad || last.What == "key") // operators need no key
-	found = append(found, a.examineStore(ctx, dir, pid, reached), examineToken(dir, pid, running), a.examineHTTP(ctx, dir, running))
+	found = append(append(found, a.examineStore(ctx, dir, pid, reached)...), examineToken(dir, pid, running), a.examineHTTP(ctx, dir, running))
 	if reached {
-		found = append(found, a.examineBackup(ctx))
-		found = append(found, a.examineEmbedders(ctx)...)
-		found = append(found, a.examineFamilies(ctx)...)
 		found = append(found, a.examineTools(ctx))
 	}
 	found = append(found, a.examineClients(dir)...)
@@ -186,74 +182,6 @@ func (a *app) examineCache() finding {
 		return finding{"compiled", noted, "modules are compiled again at each start: " + err.Error()}
 	}
 	return finding{"compiled", fine, fmt.Sprintf("%d modules in %s, %.1f MB of at most %.0f", u.Modules, cache.Dir, float64(u.Bytes)/1e6, float64(u.Most)/1e6)}
-}
-
-// examineBackup says how old the last backup is, which is for its owner to judge.
-func (a *app) examineBackup(ctx context.Context) finding {
-	d, err := query(ctx, a, operator.GetDurability)
-	if err != nil {
-		return finding{"backup", noted, "unknown: " + err.Error()}
-	}
-	if d.Backup.IsZero() {
-		return finding{"backup", noted, "none was made: alcove backup FOLDER"}
-	}
-	return finding{"backup", fine, fmt.Sprintf("the last one is of %s, %d versions ago", clock(d.Backup), d.Unsaved)}
-}
-
-// examineEmbedders says how far each embedder is.
-func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
-	list, err := query(ctx, a, operator.ListEmbedders)
-	if err != nil {
-		return []finding{{"embedders", noted, "unknown: " + err.Error()}}
-	}
-	for _, e := range list {
-		f := finding{"embedder " + e.Name, fineIf(e.Error == ""), fmt.Sprintf("%d vectors, %d waiting", e.Vectors, e.Waiting)}
-		if e.Error != "" {
-			f.Says += "; " + e.Error
-		}
-		found = append(found, f)
-	}
-	return found
-}
-
-// examineFamilies says which families cannot be used, and which wait for an operator's decision.
-func (a *app) examineFamilies(ctx context.Context) (found []finding) {
-	if h, err := query(ctx, a, operator.GetHealth); err == nil && h.WithoutFamilies != "" {
-		return []finding{{"families", bad, "the server runs without tool families: " + h.WithoutFamilies}}
-	}
-	list, err := query(ctx, a, operator.ListFamilyStates)
-	if err != nil {
-		return []finding{{"families", noted, "unknown: " + err.Error()}}
-	}
-	uses, err := query(ctx, a, operator.ListFamilyUses)
-	if err != nil {
-		return []finding{{"families", noted, "unknown: " + err.Error()}}
-	}
-	for _, u := range uses {
-		found = append(found, troubled(u, time.Now())...)
-		if u.Cut != nil {
-			found = append(found, finding{"family " + u.Family, noted, "was not told of " + u.Cut.String()})
-		}
-	}
-	for _, f := range list {
-		what := "family " + f.Manifest.Name
-		if f.Fault != "" {
-			found = append(found, finding{what, map[bool]opinion{true: noted, false: bad}[f.Grant.Disabled], "cannot be used: " + f.Fault})
-		}
-		switch g := f.Guard; {
-		case g != nil && g.Missing != "":
-			found = append(found, finding{what, bad, fmt.Sprintf("nothing is stored: version %s serves its store hook, and %s; alcove family revoke %s store does without it", g.Version, g.Missing, f.Manifest.Name)})
-		case g != nil && f.GrantCommand != "":
-			found = append(found, finding{what, noted, fmt.Sprintf("version %s serves its store hook until this one is granted it: %s", g.Version, f.GrantCommand)})
-		case g != nil:
-			found = append(found, finding{what, fine, fmt.Sprintf("version %s serves its store hook", g.Version)})
-		case f.Update != nil:
-			found = append(found, finding{what, noted, fmt.Sprintf("lacks the grants of version %s: %s", f.Update.Version, f.GrantCommand)})
-		case len(f.NewlyAsked) > 0:
-			found = append(found, finding{what, noted, fmt.Sprintf("this release newly asks for %s: %s", strings.Join(f.NewlyAsked, ", "), f.GrantCommand)})
-		}
-	}
-	return found
 }
 
 func (a *app) examineDir(dir string) finding {
@@ -387,26 +315,25 @@ func endProcess(dir string, pid int) string {
 	return "alcove stop --data " + quoted(dir)
 }
 
-// examineStore checks the store, through the server if it answers.
-func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
+// examineStore examines the store and what is in it, through the server if it answers.
+func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) (found []finding) {
 	if !reached {
 		if err := space.Directory(dir).CheckDatabase(); err != nil {
-			return finding{"store", bad, err.Error()}
+			return []finding{{"store", bad, err.Error()}}
 		}
-		return finding{"store", fine, "is opened by the next server"}
+		return []finding{{"store", fine, "is opened by the next server"}}
 	}
-	h, err := query(ctx, a, operator.GetHealth)
+	list, err := query(ctx, a, operator.Diagnose)
 	if err != nil {
-		return finding{"store", noted, "unknown: " + err.Error()}
+		return []finding{{"store", noted, "unknown: " + err.Error()}}
 	}
-	switch {
-	case h.Fault != "":
-		return finding{"store", bad, fmt.Sprintf("nothing is stored any more: %s. What the server has open can still be saved: alcove backup FOLDER. Put the files back, or end the server, and the next command serves what is there then: %s",
-			h.Fault, endProcess(dir, pid))}
-	case h.ReadOnly:
-		return finding{"store", noted, "can only be read"}
+	for _, f := range list {
+		if f.What == "store" && f.Is == bad {
+			f.Says += ": " + endProcess(dir, pid)
+		}
+		found = append(found, finding{f.What, f.Is, f.Says})
 	}
-	return finding{"store", fine, "open, and where the server opened it"}
+	return found
 }
 
 func examineToken(dir string, pid int, running bool) finding {

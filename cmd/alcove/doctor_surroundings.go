@@ -9,38 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
-
-// recently is how long a family's trouble is a worry.
-const recently = 24 * time.Hour
-
-// troubled says what went wrong with a family lately.
-func troubled(u operator.FamilyUse, now time.Time) (found []finding) {
-	what := "family " + u.Family
-	if u.Resting {
-		found = append(found, finding{what, bad, "its hooks failed again and again, and are not called for a while: the server's log says why; alcove family info " + u.Family + " shows what it may do"})
-	}
-	for _, t := range u.Troubles {
-		if now.Sub(t.Last) > recently {
-			continue
-		}
-		says := fmt.Sprintf("failed %d times since the server began (%s), last at %s: %s", t.Count, t.Kind, clock(t.Last), t.Says)
-		next := "; if it goes on, tell its author, or do without: alcove family remove " + u.Family
-		if t.Kind == "ungranted" {
-			says = fmt.Sprintf("was refused %d operations, last at %s: %s", t.Count, clock(t.Last), t.Says)
-			next = "; if it needs that, grant it: alcove family info " + u.Family
-		}
-		found = append(found, finding{what, map[bool]opinion{true: noted, false: bad}[t.Kind == "ungranted"], says + next})
-	}
-	return found
-}
 
 // examineElsewhere examines a server on another machine, as far as a client can.
 func (a *app) examineElsewhere(ctx context.Context) []finding {

@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/operator"
 )
 
 // patient is a home with a data directory in it, which a doctor examines.
@@ -183,18 +181,5 @@ func TestTheDoctorWarnsOfAFullDisk(t *testing.T) {
 		if (f.Is == fine) != want || !want && !strings.Contains(f.Says, "alcove compact") {
 			t.Errorf("%d bytes free: %+v", free, f)
 		}
-	}
-}
-
-func TestTheDoctorTellsOfFamiliesAtFault(t *testing.T) {
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	found := troubled(operator.FamilyUse{Family: "graph", Resting: true, Troubles: []operator.FamilyTrouble{
-		{Kind: "trap", Count: 3, Last: now.Add(-time.Hour), Says: "unreachable"}, {Kind: "ungranted", Count: 2, Last: now, Says: "needs http"}, {Kind: "fuel", Count: 1, Last: now.Add(-25 * time.Hour)},
-	}}, now)
-	expect(t, found, "family graph", false, "not called for a while")
-	expect(t, found, "family graph", false, "failed 3 times", "trap", "unreachable", "alcove family remove graph")
-	expect(t, found, "family graph", true, "refused 2 operations", "needs http", "alcove family info graph")
-	if len(found) != 3 {
-		t.Errorf("findings %+v, want 3", found)
 	}
 }

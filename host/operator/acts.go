@@ -30,6 +30,22 @@ const (
 	Import         Act[ImportRequest, Imported] = "import"
 )
 
+// Insight: acts that read logs and numbers.
+const (
+	// ListAudit lists entries of the audit log, newest first.
+	ListAudit Act[AuditQuery, AuditPage] = "audit"
+	// VerifyAudit verifies that the audit log was not changed since it was written, as far as the log itself shows.
+	VerifyAudit Act[None, AuditReport] = "audit-verify"
+	// ListRequests lists calls of tools in the request log, newest first.
+	ListRequests Act[RequestQuery, RequestPage] = "requests"
+	// GetMetrics returns what Prometheus is told.
+	GetMetrics Act[None, []Metric] = "metrics"
+	// GetStorage returns how large the files of the data directory are.
+	GetStorage Act[None, Storage] = "storage"
+	// Diagnose says what needs attention.
+	Diagnose Act[None, []Finding] = "doctor"
+)
+
 // Embedders.
 const (
 	ListEmbedders      Act[None, []EmbedderState]           = "embedders"

@@ -19,6 +19,8 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/operator/metrics"
+	"github.com/alcove-memory/alcove/host/operator/requestlog"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/registry"
@@ -41,6 +43,11 @@ type (
 	Compacted  = store.Compacted
 	BackedUp   = store.BackedUp
 	AuditHead  = audit.Head
+	AuditQuery = audit.Query
+	// AuditReport is what a verification of the audit log found.
+	AuditReport  = audit.Report
+	RequestQuery = requestlog.Query
+	Metric       = metrics.Metric
 
 	EmbedderConfig  = embedders.Config
 	EmbedderState   = embedders.State
@@ -231,6 +238,49 @@ type Health struct {
 	// WithoutFamilies is why there are no families though there should be; empty: nothing is missing.
 	WithoutFamilies string `json:"without_families,omitempty"`
 }
+
+// AuditPage is entries of the audit log, and where it ends.
+type AuditPage struct {
+	audit.Page
+	Head AuditHead `json:"head"` // zero: there is no log
+}
+
+// RequestPage is entries of the request log.
+type RequestPage struct {
+	Logging bool `json:"logging"` // calls are being logged
+	requestlog.Page
+}
+
+// Storage is the size of the files of a data directory.
+type Storage struct {
+	Bytes int64         `json:"bytes"`
+	Parts []StoragePart `json:"parts"` // the largest first
+}
+
+// StoragePart is a file or folder in a data directory.
+type StoragePart struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Files int    `json:"files"`
+}
+
+// Finding is something that was examined.
+type Finding struct {
+	What    string  `json:"what"`
+	Is      Opinion `json:"is"`
+	Says    string  `json:"says"`
+	Command string  `json:"command,omitempty"` // that Says advises
+}
+
+// Opinion says whether something that was examined needs attention.
+type Opinion string
+
+// The opinions.
+const (
+	Fine  Opinion = "ok"
+	Noted Opinion = "note" // for the operator to judge, or not examined
+	Bad   Opinion = "BAD"
+)
 
 // ConsoleTicket is where a browser opens the console as the operator.
 type ConsoleTicket struct {

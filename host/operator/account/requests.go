@@ -82,6 +82,18 @@ func digestOf(answer tool.Answer) string {
 	return requestlog.Digest(text)
 }
 
+// Requests returns entries of the request log.
+func (a *Account) Requests(q operator.RequestQuery) (operator.RequestPage, error) {
+	if a.requests == nil {
+		return operator.RequestPage{Page: requestlog.Page{Entries: []requestlog.Entry{}}}, nil
+	}
+	page, err := requestlog.Find(owner.RequestsPath(a.options.Dir), q)
+	return operator.RequestPage{Logging: a.options.LogRequests, Page: page}, err
+}
+
+// Numbers returns what was counted.
+func (a *Account) Numbers() ([]operator.Metric, error) { return a.metrics.Numbers() }
+
 // Erase erases the entries of the request log that may have what is being purged.
 func (a *Account) Erase(holds func(text []byte) bool) error {
 	if a.requests == nil {

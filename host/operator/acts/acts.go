@@ -20,21 +20,23 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Requests, Exposed and Console are needed.
+// Options say what acts are carried out on. All but Exposed and Console are needed.
 type Options struct {
-	Dir      string // the data directory
-	Space    *space.Space
-	Keys     *keys.Keys
-	Requests Eraser                                 // the request log
-	Exposed  bool                                   // other machines can connect
-	Console  func() (operator.ConsoleTicket, error) // nil: the process has no console
-	Clock    func() time.Time
-	Logger   *slog.Logger
+	Dir     string // the data directory
+	Space   *space.Space
+	Keys    *keys.Keys
+	Account Account
+	Exposed bool                                   // other machines can connect
+	Console func() (operator.ConsoleTicket, error) // nil: the process has no console
+	Clock   func() time.Time
+	Logger  *slog.Logger
 }
 
-// Eraser erases from the request log what is purged.
-type Eraser interface {
+// Account is what a server counts, and its request log.
+type Account interface {
 	EraseNamed(operator.PurgeRequest) error
+	Requests(operator.RequestQuery) (operator.RequestPage, error)
+	Numbers() ([]operator.Metric, error)
 }
 
 // New returns the acts on a space.
@@ -47,7 +49,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.copies(), a.embedders(), a.keys(), a.families())
+	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.families())
 }
 
 // query carries out an act without a request.

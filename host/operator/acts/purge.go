@@ -21,7 +21,7 @@ func (a Acts) purge(ctx context.Context, r operator.PurgeRequest) (operator.Purg
 		return operator.Purged{}, fmt.Errorf("%s has files that a repair replaced, and what is to be purged may be in them: take from there what you still need, then purge with --set-aside, which removes the folder", aside)
 	}
 	purged, err := a.Space.Memory.Purge(ctx, r.Request)
-	if logged := a.Requests.EraseNamed(r); logged != nil {
+	if logged := a.Account.EraseNamed(r); logged != nil {
 		return operator.Purged{}, errors.Join(err, logged)
 	}
 	if err != nil {

@@ -205,3 +205,29 @@ func TestRequestsToGuestsAreCountedByFamilyAndHiddenFromThoseWhoMayNotKnowIt(t *
 		t.Error("a family is shown to a caller who may not know it")
 	}
 }
+
+func TestNumbersAreWhatPrometheusIsTold(t *testing.T) {
+	m := New("v1", func() bool { return true })
+	m.CountRefusal(Denied)
+	m.CountRefusal(Denied)
+	list, err := m.Numbers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]Metric{}
+	for _, each := range list {
+		got[each.Name] = each
+	}
+	if l := got["alcove_locked"]; l.Type != "gauge" || len(l.Samples) != 1 || l.Samples[0].Value != 1 {
+		t.Errorf("alcove_locked is %+v, want a gauge of 1", l)
+	}
+	denied := 0.0
+	for _, s := range got["alcove_refusals_total"].Samples {
+		if s.Labels["reason"] == string(Denied) {
+			denied = s.Value
+		}
+	}
+	if denied != 2 {
+		t.Errorf("alcove_refusals_total has %g for denied, want 2", denied)
+	}
+}
