@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { write, written } from '../../api'
+import { failed, useLoad } from '../../load'
+import { ask as confirm, Button, Loaded, Note, Select, tell } from '../../parts'
+import { visible } from '../../parts/value'
+import { text } from '../../text'
+import { view } from '../../view'
+import { Clash } from './clash'
+import { Differences } from './difference'
+import { ask, idOf, strategies, type Merged, type Resolution, type Strategy } from './model'
+
+const t = text.branches
+
+/** What a merge would do, and how its clashes are settled. */
+export function MergePage({ source, target, mayWrite, choice }: { source: string; target: string; mayWrite: boolean; choice: ComponentChildren }) {
+  const [strategy, setStrategy] = useState<Strategy>('strict')
+  const [settled, settle] = useState<Record<string, Resolution>>({})
+  const within = view.namespace.value
+  const request = { action: 'merge', source, target, strategy, resolutions: Object.values(settled), ...(within && { namespace: within }) }
+  const preview = useLoad((abort) => ask<Merged>({ ...request, preview: true }, abort), [JSON.stringify(request), written.value], 200)
+  const merge = async (m: Merged) => {
+    const yes = await confirm({ title: t.mergeTitle(visible(source), visible(target)), will: <p>{t.mergeWill(m.applied, visible(target))}</p>, go: t.merge })
+    if (!yes) return
+    try {
+      const done = await write<Merged>('memory_branch', { ...request, ...(m.seen && { seen: m.seen }) }, { branch: '' })
+      settle({})
+      tell(done.summary, { bad: !done.merged && !done.unchanged })
+    } catch (e) {
+      tell(failed(e).message, { bad: true })
+    }
+  }
+  return (
+    <>
+      <div class="row">
+        {choice}
+        <Select label={t.strategy} value={strategy} choices={strategies.map((s) => [s, t.strategies[s](visible(source), visible(target))])} onChoose={(v) => setStrategy(v as Strategy)} />
+      </div>
+      <Loaded of={preview}>
+        {(m) => (
+          <>
+            <Note tone={m.unresolved ? 'warn' : ''}>{m.unresolved ? t.unresolved(m.unresolved) : m.unchanged ? t.nothing : t.would(m.applied, visible(target))}</Note>
+            {m.note && <Note>{m.note}</Note>}
+            {mayWrite && (
+              <p>
+                <Button kind="main" disabled={!!m.unresolved || m.unchanged || preview.busy} onClick={() => void merge(m)}>
+                  {t.mergeGo(visible(source), visible(target))}
+                </Button>
+              </p>
+            )}
+            {m.clashes && m.clashes.length > 0 && (
+              <section>
+                <h2>{t.clashes(m.clashes.length)}</h2>
+                <ul class="list">
+                  {m.clashes.map((d) => (
+                    <li key={idOf(d)} class="difference">
+                      <Clash of={d} source={source} target={target} strategy={strategy} settled={settled[idOf(d)]} settle={(r) => settle((was) => without(was, idOf(d), r))} />
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )}
+            {m.differences.length > 0 && (
+              <section>
+                <h2>{t.brings(visible(target))}</h2>
+                <Differences list={m.differences} source={source} target={target} />
+              </section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+/** The resolutions with that of one key replaced, or removed. */
+function without(all: Record<string, Resolution>, id: string, r: Resolution | undefined): Record<string, Resolution> {
+  const { [id]: _, ...rest } = all
+  return r ? { ...rest, [id]: r } : rest
+}

@@ -1,0 +1,162 @@
+import { write, written } from '../../api'
+import { failed, useLoad } from '../../load'
+import { ask as confirm, Button, Chip, Loaded, Moment, Note, Plain, Select, Tabs, tell } from '../../parts'
+import { visible } from '../../parts/value'
+import { go, keep, route, to } from '../../route'
+import { current } from '../../session'
+import { text } from '../../text'
+import { past, view } from '../../view'
+import { Approval } from './approval'
+import { Differences } from './difference'
+import { Fork } from './fork'
+import { MergePage } from './merge'
+import { ask, lookAt, proposer, root, type Branch, type Compared, type Merge } from './model'
+
+const t = text.branches
+
+export function BranchPage({ branch, branches, merges }: { branch: Branch; branches: Branch[]; merges: Merge[] }) {
+  const name = branch.name
+  const others = branches.map((b) => b.name).filter((n) => n !== name)
+  const preferred = branch.parent && others.includes(branch.parent) ? branch.parent : others.includes(root) ? root : others[0]
+  const asked = route.value.query.get('with')
+  const other = asked && others.includes(asked) ? asked : preferred
+  const tab = route.value.rest[1] === 'merge' ? 'merge' : ''
+  const mayWrite = !current()?.read_only && !past.value
+  const family = proposer(name)
+  const choice = <Select label={tab ? t.into : t.compareWith} value={other ?? ''} choices={others.map((n) => [n, visible(n)])} onChoose={(v) => keep({ with: v === preferred ? '' : v })} />
+  return (
+    <>
+      <p>
+        <a href={to(['branches'])}>{t.all}</a>
+      </p>
+      <h1>
+        <Plain>{name}</Plain>
+      </h1>
+      <Facts branch={branch} merges={merges} />
+      <div class="row">
+        {(view.branch.value || root) !== name && <Button onClick={() => lookAt(name)}>{t.look}</Button>}
+        {mayWrite && name !== root && <Button onClick={() => void remove(branch)}>{t.delete}</Button>}
+      </div>
+      {!current()?.read_only && !family && <Fork from={name} />}
+      {other === undefined ? (
+        <Note>{t.alone}</Note>
+      ) : (
+        <>
+          <Tabs
+            label={t.tabs}
+            here={tab}
+            tabs={[
+              { id: '', name: t.differences, href: to(['branches', name], { with: asked ?? '' }) },
+              { id: 'merge', name: t.merge, href: to(['branches', name, 'merge'], { with: asked ?? '' }) },
+            ]}
+          />
+          {tab ? (
+            <MergePage key={other} source={name} target={other} mayWrite={mayWrite} choice={choice} />
+          ) : (
+            <>
+              <div class="row">{choice}</div>
+              <Comparison name={name} other={other} family={family} mayWrite={mayWrite} />
+            </>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+function Facts({ branch, merges }: { branch: Branch; merges: Merge[] }) {
+  const out = merges.filter((m) => m.source === branch.name)
+  const into = merges.filter((m) => m.target === branch.name)
+  const family = proposer(branch.name)
+  return (
+    <p class="row">
+      {family && <Chip tone="warn">{t.proposedBy(visible(family))}</Chip>}
+      {branch.name === (view.branch.value || root) && <Chip tone="good">{t.looked}</Chip>}
+      <span>
+        {branch.parent ? t.forkOfAt(visible(branch.parent), branch.forked_at ?? 0) : t.own} · <Moment at={branch.created} />
+      </span>
+      {out[0] && <Chip>{t.lastMerged(visible(out[0].target), new Date(out[0].timestamp).toLocaleString())}</Chip>}
+      {into.length > 0 && <Chip>{t.mergesHere(into.length)}</Chip>}
+    </p>
+  )
+}
+
+function Comparison({ name, other, family, mayWrite }: { name: string; other: string; family: string | undefined; mayWrite: boolean }) {
+  const within = view.namespace.value
+  const compared = useLoad((abort) => ask<Compared>({ action: 'diff', compare: name, target: other, ...(within && { namespace: within }) }, abort), [name, other, within, written.value])
+  return (
+    <Loaded of={compared}>
+      {(d) => (
+        <>
+          {family && <Approval branch={name} namespaces={[...new Set(d.differences.map((x) => x.namespace ?? ''))]} mayDecide={mayWrite} />}
+          <p>{d.summary}</p>
+          {d.note && <Note>{d.note}</Note>}
+          <Differences list={d.differences} source={name} target={other} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+const mostNamed = 10 // keys that a question about deletion names
+
+/** Deletes a branch once it was said what would be lost. */
+async function remove(branch: Branch): Promise<void> {
+  const { name } = branch
+  try {
+    const lost = await unmerged(name)
+    const shown = lost ? await ask<Compared>({ action: 'diff', compare: name, target: branch.parent ?? root }).catch(() => undefined) : undefined
+    const final = proposer(name) !== undefined
+    const yes = await confirm({
+      title: t.deleteTitle(visible(name)),
+      go: t.delete,
+      danger: true,
+      will: (
+        <>
+          <p>{lost ? lost.message : t.deleteSafe}</p>
+          {shown && (
+            <ul>
+              {shown.differences
+                .filter((d) => d.source)
+                .slice(0, mostNamed)
+                .map((d) => (
+                  <li key={d.key}>
+                    <Plain>{d.key}</Plain>
+                  </li>
+                ))}
+            </ul>
+          )}
+          <p>{final ? t.deleteFinal : t.deleteRestorable}</p>
+        </>
+      ),
+    })
+    if (!yes) return
+    await write('memory_branch', { action: 'delete', name, force: lost !== undefined }, { branch: '' })
+    if (view.branch.value === name) view.branch.value = ''
+    go(to(['branches']))
+    tell(t.deletedNow(visible(name)), final ? {} : { undo: { name: t.restore, do: () => void restore(name) } })
+  } catch (e) {
+    tell(failed(e).message, { bad: true })
+  }
+}
+
+async function restore(name: string): Promise<void> {
+  try {
+    await write('memory_branch', { action: 'restore', name }, { branch: '' })
+    tell(t.restored(visible(name)))
+  } catch (e) {
+    tell(failed(e).message, { bad: true })
+  }
+}
+
+/** What deleting a branch would lose, as the server says it; nothing: it can be deleted without force. */
+async function unmerged(name: string) {
+  try {
+    await write('memory_branch', { action: 'delete', name }, { branch: '', dryRun: true })
+    return undefined
+  } catch (e) {
+    const why = failed(e)
+    if (why.code === 'E_CONFLICT') return why
+    throw why
+  }
+}
