@@ -1,1 +1,0 @@
-import{I as e,M as t,g as n}from"./index-855e1b5b.js";function r(){return t(n,{title:e.nav.branches})}export{r as Screen};
