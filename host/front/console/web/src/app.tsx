@@ -32,6 +32,7 @@ export function App() {
 
 function Console({ session }: { session: Session }) {
   const open = useSignal(false)
+  const opened = useRef(0)
   const here = route.value.screen
   const offered = screens.filter((s) => !s.operators || session.operator)
   const screen = offered.find((s) => s.name === here)
@@ -57,7 +58,7 @@ function Console({ session }: { session: Session }) {
       </nav>
       <Top session={session} menu={<Button class="menu" icon="menu" aria-label={text.nav.menu} aria-expanded={open.value} onClick={() => (open.value = !open.value)} />} />
       <main id="content" tabIndex={-1}>
-        {screen ? <Opened key={screen.name} screen={screen} /> : <Missing />}
+        {screen ? <Opened key={screen.name} screen={screen} opened={opened} /> : <Missing />}
       </main>
       <Dialogs />
       <Toasts />
@@ -66,17 +67,15 @@ function Console({ session }: { session: Session }) {
 }
 
 /** A screen, once its code is here. */
-function Opened({ screen }: { screen: Screen }) {
+function Opened({ screen, opened }: { screen: Screen; opened: { current: number } }) {
   const [code, setCode] = useState<{ Screen?: ComponentType; failure?: Failure }>({})
-  const heading = useRef(true)
   useEffect(() => {
     screen.load().then(
       ({ Screen }) => setCode({ Screen }),
       (e: unknown) => setCode({ failure: failed(e) }),
     )
     // Whoever moves by keyboard goes on in the screen that opened, except at the first one.
-    if (heading.current) heading.current = false
-    else document.getElementById('content')?.focus()
+    if (opened.current++ > 0) document.getElementById('content')?.focus()
   }, [screen])
   if (code.failure) return <Problem failure={code.failure} again={() => location.reload()} />
   return code.Screen ? <code.Screen /> : <p class="quiet busy">{text.busy}</p>

@@ -52,7 +52,7 @@ effect(() => {
   for (const part of Object.values(names)) part.value
   const { screen, rest, query } = route.peek()
   const address = to([screen, ...rest], Object.fromEntries(query))
-  if (address !== location.pathname + location.search) history.replaceState(null, '', address)
+  if (address !== location.pathname + location.search) history.replaceState(null, '', address + location.hash) // which may have a ticket
 })
 
 /** Handles a click on a link of the console without loading the page anew. */

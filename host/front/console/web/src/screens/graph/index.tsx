@@ -2,5 +2,10 @@ import { Empty } from '../../parts'
 import { text } from '../../text'
 
 export function Screen() {
-  return <Empty title={text.nav.graph} />
+  return (
+    <>
+      <h1>{text.nav.graph}</h1>
+      <Empty title={text.nav.graph} />
+    </>
+  )
 }

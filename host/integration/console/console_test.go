@@ -1,0 +1,114 @@
+//go:build guests
+
+// Package console drives the console in a real browser, on servers of every kind.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/nodejs"
+	"github.com/alcove-memory/alcove/host/testing/server"
+)
+
+func TestMain(m *testing.M) { os.Exit(server.Main(m, server.Child{})) }
+
+// given is what scenarios are told of a server.
+type given struct {
+	Address string            `json:"address"`
+	Browser string            `json:"browser"`
+	Admin   string            `json:"admin,omitempty"` // the socket that issues tickets; empty: the login is by key
+	Key     string            `json:"key,omitempty"`
+	Keys    map[string]string `json:"keys,omitempty"` // secrets by the names of agents
+	Facts   any               `json:"facts,omitempty"`
+}
+
+func TestSessions(t *testing.T) {
+	s := started(t)
+	g := asOperator(t, s)
+	g.Keys = map[string]string{"ann": s.Issue("ann", server.EveryRight, "work").Secret}
+	scenarios(t, "session", g)
+}
+
+func TestScreensWithoutMemories(t *testing.T) {
+	scenarios(t, "screens", asOperator(t, started(t)))
+}
+
+func TestScreensOfAKey(t *testing.T) {
+	s := filled(t)
+	scenarios(t, "screens", given{Address: s.URL(), Browser: browser(t), Key: s.Issue("ann", server.EveryRight, "work").Secret})
+}
+
+func TestScreensWithMemories(t *testing.T) {
+	scenarios(t, "screens", asOperator(t, filled(t)))
+}
+
+// started is a server with the families that the program carries.
+func started(t *testing.T) *server.Server {
+	t.Helper()
+	nodejs.Install(t, "console")
+	return server.Carrying(t, host.Options{})
+}
+
+// asOperator is what the scenarios of an operator are told.
+func asOperator(t *testing.T, s *server.Server) given {
+	t.Helper()
+	return given{Address: s.URL(), Browser: browser(t), Admin: s.At.Admin}
+}
+
+// filled is a server with what two agents stored.
+func filled(t *testing.T) *server.Server {
+	t.Helper()
+	s := started(t)
+	for _, agent := range []string{"ann", "bob"} {
+		a := s.Agent(s.Issue(agent, server.EveryRight, "work"), owner.Hello{})
+		for i := range 30 {
+			a.Ask("memory_store", map[string]any{"key": fmt.Sprintf("%s/note/%d", agent, i), "value": fmt.Sprintf("%s notes that step %d of the harbour plan is done", agent, i),
+				"tags": []string{"harbour", agent}, "type": "observation"}, nil)
+		}
+		a.Ask("memory_store", map[string]any{"key": "plan", "value": map[string]any{"owner": agent, "steps": []string{"survey", "dredge", "build"}}, "type": "decision", "importance": .9}, nil)
+	}
+	return s
+}
+
+// scenarios runs those of a file.
+func scenarios(t *testing.T, file string, g given) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		nodejs.Lacking(t, "the browser is driven by Node.js: %v", err)
+	}
+	facts, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, node, "run.mjs", file)
+	c.Env = append(os.Environ(), "CONSOLE="+string(facts))
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("the scenarios of %s: %v\n%s", file, err, out)
+	} else {
+		t.Logf("%s", out)
+	}
+}
+
+// browser is the browser of this machine.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	nodejs.Lacking(t, "there is no Chromium, which opens the console: apt-get install chromium")
+	return ""
+}
