@@ -1,1 +1,0 @@
-import{P as e,R as t,g as n}from"./index-24459c0d.js";function r(){return e(n,{title:t.nav.time})}export{r as Screen};
