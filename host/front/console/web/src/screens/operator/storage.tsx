@@ -1,0 +1,217 @@
+import { useState } from 'preact/hooks'
+import { act, look, receive, written } from '../../api'
+import { attempt, mayAct } from '../../deed'
+import { amount, duration, size } from '../../figures'
+import { useLoad, useTick } from '../../load'
+import { ask, Button, Copy, Field, Loaded, Moment, Plain, tell } from '../../parts'
+import { text } from '../../text'
+
+const t = text.operator.storage
+
+interface Sizes {
+  bytes: number
+  parts: { name: string; bytes: number; files: number }[]
+}
+
+interface Durability {
+  commits: number
+  syncs: number
+  failed: number
+  last_commit: string
+  last_sync_ns: number
+  slowest_sync_ns: number
+  database_bytes: number
+  unused_bytes: number
+  blobs: number
+  last_compaction: string
+  purge_unfinished: boolean
+  last_backup: string
+  backed_up_to: number
+  not_backed_up: number
+}
+
+interface Retention {
+  keep_s?: number
+  versions?: number
+  branches_s?: Record<string, number>
+  namespaces?: Record<string, { keep_s?: number; forever?: boolean; versions?: number }>
+}
+
+/** How large the memory is, how safe, and how much of the past it keeps. */
+export function Storage() {
+  return (
+    <div class="grid wide">
+      <Files />
+      <Durable />
+      <Past />
+    </div>
+  )
+}
+
+const since = (moment: string) => (moment.startsWith('0001') ? t.never : <Moment at={moment} />)
+
+function Files() {
+  const sizes = useLoad((abort) => look<Sizes>('storage', {}, abort), [written.value])
+  const compact = async () => {
+    if (!(await ask({ title: t.compact, will: t.compactWill, go: t.compact }))) return
+    await attempt(async () => {
+      const done = await act<{ Before: number; After: number }>('compact')
+      tell(t.compacted(size(done.Before), size(done.After)))
+    })
+  }
+  return (
+    <section class="card">
+      <h2>{t.files}</h2>
+      <Loaded of={sizes}>
+        {(s) => (
+          <>
+            <p>{t.total(size(s.bytes))}</p>
+            <table>
+              <tbody>
+                {s.parts
+                  .filter((p) => p.bytes > 0)
+                  .map((p) => (
+                    <tr key={p.name}>
+                      <th>
+                        <Plain>{p.name}</Plain>
+                        <div class="quiet">{t.parts[p.name] ?? ''}</div>
+                      </th>
+                      <td class="number">{size(p.bytes)}</td>
+                      <td class="number quiet">{t.count(p.files)}</td>
+                    </tr>
+                  ))}
+              </tbody>
+            </table>
+          </>
+        )}
+      </Loaded>
+      {mayAct() && <Button onClick={() => void compact()}>{t.compact}</Button>}
+    </section>
+  )
+}
+
+function Durable() {
+  const tick = useTick(2000)
+  const durability = useLoad((abort) => look<Durability>('durability', {}, abort), [tick, written.value])
+  return (
+    <section class="card">
+      <h2>{t.durable}</h2>
+      <Loaded of={durability}>
+        {(d) => (
+          <dl class="facts">
+            <dt>{t.commits}</dt>
+            <dd>{t.commitsIn(amount(d.commits), amount(d.syncs))}</dd>
+            <dt>{t.failed}</dt>
+            <dd class={d.failed ? 'failed' : ''}>{amount(d.failed)}</dd>
+            <dt>{t.lastCommit}</dt>
+            <dd>{since(d.last_commit)}</dd>
+            <dt>{t.sync}</dt>
+            <dd>{t.syncs(duration(d.last_sync_ns / 1e6), duration(d.slowest_sync_ns / 1e6))}</dd>
+            <dt>{t.database}</dt>
+            <dd>{t.ofThem(size(d.database_bytes), size(d.unused_bytes))}</dd>
+            <dt>{t.lastCompaction}</dt>
+            <dd>{since(d.last_compaction)}</dd>
+            <dt>{t.lastBackup}</dt>
+            <dd>
+              {since(d.last_backup)}
+              {d.not_backed_up > 0 && <div class="quiet">{t.unsaved(d.not_backed_up)}</div>}
+            </dd>
+            {d.purge_unfinished && (
+              <>
+                <dt>{t.purge}</dt>
+                <dd class="failed">{t.purging}</dd>
+              </>
+            )}
+          </dl>
+        )}
+      </Loaded>
+      <Backup />
+    </section>
+  )
+}
+
+function Backup() {
+  const [busy, setBusy] = useState(false)
+  const download = async () => {
+    setBusy(true)
+    await attempt(async () => save(await receive('backup', { since: {} }), `alcove-${new Date().toISOString().slice(0, 10)}.alcove`), t.downloaded)
+    setBusy(false)
+  }
+  return (
+    <>
+      <h3 class="below">{t.backup}</h3>
+      <p class="quiet">{t.backupLead}</p>
+      <div class="row">
+        <Button kind="main" disabled={busy} onClick={() => void download()}>
+          {busy ? t.downloading : t.download}
+        </Button>
+        <Copy command="alcove backup FOLDER --incremental" />
+      </div>
+    </>
+  )
+}
+
+/** Gives the browser a file to keep. */
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+const day = 86_400 // s
+
+function Past() {
+  const retention = useLoad((abort) => look<Retention>('retention', {}, abort), [written.value])
+  return (
+    <section class="card">
+      <h2>{t.past}</h2>
+      <p class="quiet">{t.pastLead}</p>
+      <Loaded of={retention}>{(r) => <Policy key={JSON.stringify(r)} of={r} />}</Loaded>
+    </section>
+  )
+}
+
+function Policy({ of: r }: { of: Retention }) {
+  const [days, setDays] = useState(String((r.keep_s ?? 0) / day))
+  const [versions, setVersions] = useState(String(r.versions ?? 0))
+  const save = async (e: Event) => {
+    e.preventDefault()
+    const next: Retention = { ...r, keep_s: Math.round(Number(days) * day), versions: Number(versions) }
+    if (!(await ask({ title: t.setPast, will: t.pastWill(Number(days), Number(versions)), go: t.save, danger: true }))) return
+    await attempt(() => act('set-retention', next), t.pastSet)
+  }
+  const apply = async () => {
+    if (!(await ask({ title: t.applyIt, will: t.applyWill, go: t.apply, danger: true }))) return
+    await attempt(async () => {
+      const done = await act<{ trimmed: Record<string, string>; failed: { error: string }[] | null }>('retain')
+      tell(done.failed?.[0]?.error ?? t.applied(Object.keys(done.trimmed ?? {}).length), { bad: !!done.failed?.length })
+    })
+  }
+  const rules = [...Object.entries(r.branches_s ?? {}).map(([name, s]) => t.branchRule(name, s / day)), ...Object.entries(r.namespaces ?? {}).map(([name, n]) => t.namespaceRule(name, !!n.forever, (n.keep_s ?? 0) / day, n.versions ?? 0))]
+  return (
+    <>
+      <form class="stack" onSubmit={(e) => void save(e)}>
+        <Field label={t.days} hint={t.daysHint} type="number" min="0" step="any" required disabled={!mayAct()} value={days} onInput={(e) => setDays(e.currentTarget.value)} />
+        <Field label={t.versions} hint={t.versionsHint} type="number" min="0" required disabled={!mayAct()} value={versions} onInput={(e) => setVersions(e.currentTarget.value)} />
+        {mayAct() && (
+          <div class="row">
+            <Button type="submit">{t.save}</Button>
+            <Button onClick={() => void apply()}>{t.apply}</Button>
+          </div>
+        )}
+      </form>
+      {rules.length > 0 && (
+        <ul>
+          {rules.map((rule) => (
+            <li key={rule}>
+              <Plain>{rule}</Plain>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Copy command="alcove retention --help" />
+    </>
+  )
+}
