@@ -1,1 +1,0 @@
-import{P as e,R as t,W as n,g as r}from"./index-d6b67b27.js";function i(){return e(n,{children:[e(`h1`,{children:t.nav.time}),e(r,{title:t.nav.time})]})}export{i as Screen};
