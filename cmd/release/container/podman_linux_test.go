@@ -2,8 +2,11 @@ package container
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,35 +63,78 @@ func (p *podman) must(args ...string) string {
 
 // hardened are the options of all containers: nothing but the volume can be written, and there are no capabilities. The limits are those
 // that a sandbox may set.
-func hardened(more ...string) []string {
+func hardened(volume string, more ...string) []string {
 	return append([]string{"--read-only", "--read-only-tmpfs=false", "--cap-drop", "all", "--security-opt", "no-new-privileges", "--network", "host",
-		"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024", "--volume", "memory:/data"}, more...)
+		"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024", "--volume", volume + ":/data"}, more...)
+}
+
+// load makes podman know a release's image, and returns its name.
+func (p *podman) load(r product.Release) (image string) {
+	p.t.Helper()
+	p.must("load", "--input", File(r))
+	image = Reference(r)
+	if out, err := p.run(append([]string{"run", "--rm"}, hardened("memory", image, "version")...)...); err != nil {
+		p.t.Skipf("podman cannot run containers here: %s, %v", out, err)
+	}
+	return image
+}
+
+// serve starts a container, and returns its id and the address of its server once that is ready.
+func (p *podman) serve(image, volume string, options ...string) (server, address string) {
+	p.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	address = listener.Addr().String()
+	listener.Close()
+	server = p.must(append([]string{"run", "--detach"}, hardened(volume, append(options, "--env", "ALCOVE_LISTEN="+address, image)...)...)...)
+	p.t.Cleanup(func() { p.must("rm", "--force", "--ignore", "--time", "10", server) })
+	await.That(p.t, "the health check passes", func() bool {
+		_, err := p.run("exec", server, "/alcove", "doctor", "--ready")
+		return err == nil
+	})
+	return server, address
+}
+
+// A volume of Kubernetes is its group's.
+func TestTheReleasedImageServesFamiliesOnAVolumeOfItsGroup(t *testing.T) {
+	const group = 2000
+	p, r := newPodman(t)
+	image := p.load(r)
+	volume, err := os.MkdirTemp("", "volume")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(volume) })
+	if err := errors.Join(os.Chown(volume, 0, group), os.Chmod(volume, 0o775|os.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	server, address := p.serve(image, volume, "--group-add", fmt.Sprint(group))
+	answer, err := http.Get("http://" + address + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got, err := io.ReadAll(answer.Body); string(got) != "ready\n" {
+		t.Errorf("readyz: got %q, %v, want %q", got, err, "ready\n")
+	}
+	p.must("exec", server, "/alcove", "family", "warm")
+	if got, want := p.must("exec", server, "/alcove", "doctor"), "modules in /data/cache"; !strings.Contains(got, want) {
+		t.Errorf("the doctor: got %s, want %q in it", got, want)
+	}
 }
 
 func TestTheReleasedImageKeepsItsMemoryFromOneContainerToTheNext(t *testing.T) {
 	p, r := newPodman(t)
-	p.must("load", "--input", File(r))
-	image := Reference(r)
-	if out, err := p.run(append([]string{"run", "--rm"}, hardened(image, "version")...)...); err != nil {
-		t.Skipf("podman cannot run containers here: %s, %v", out, err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	server := p.must(append([]string{"run", "--detach"}, hardened("--env", "ALCOVE_LISTEN="+address, image)...)...)
-	await.That(t, "the health check passes", func() bool {
-		_, err := p.run("exec", server, "/alcove", "doctor", "--ready")
-		return err == nil
-	})
+	image := p.load(r)
+	server, address := p.serve(image, "memory")
 	if got, want := p.must("exec", server, "/alcove", "doctor", "--json"), fmt.Sprintf("http://%s/mcp answers 200 OK", address); !strings.Contains(got, want) {
 		t.Errorf("the doctor: got %s, want %q in it", got, want)
 	}
 	p.must("exec", server, "/alcove", "store", "colour", "blue")
 	p.must("rm", "--force", "--time", "10", server)
-	if got, want := p.must(append([]string{"run", "--rm"}, hardened(image, "recall", "colour")...)...), "blue"; got != want {
+	if got, want := p.must(append([]string{"run", "--rm"}, hardened("memory", image, "recall", "colour")...)...), "blue"; got != want {
 		t.Errorf("the next container recalls %q, want %q", got, want)
 	}
 	if got, want := p.must("image", "inspect", "--format", "{{.Config.User}} {{.Architecture}}", image), "10001:10001 "; !strings.HasPrefix(got, want) {
