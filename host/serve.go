@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -113,10 +114,26 @@ func (s *service) openConsole(l Listen, r owner.Record) (err error) {
 	case l.Console == nil && !listen.IsLoopback(s.http):
 		s.noConsole = "other machines can connect to the server, to which the console is served only if it was started with --console"
 	default:
-		s.consoleURL = r.URL() + console.Path
+		s.consoleURL = s.urlHere(r) + console.Path
 		s.console, err = s.newConsole()
 	}
 	return err
+}
+
+// urlHere is where a browser on this machine reaches the server: by the name in its certificate, if that is for one.
+func (s *service) urlHere(r owner.Record) string {
+	host, port, err := net.SplitHostPort(r.HTTP)
+	address, _ := netip.ParseAddr(host)
+	switch {
+	case err != nil:
+		return r.URL()
+	case s.cert != nil && s.cert.Name() != "":
+		host = s.cert.Name()
+	case !address.IsValid() || address.Unmap().IsUnspecified():
+		host = "127.0.0.1"
+	}
+	r.HTTP = net.JoinHostPort(host, port)
+	return r.URL()
 }
 
 func (s *service) newConsole() (*console.Server, error) {

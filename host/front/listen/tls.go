@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -62,6 +63,20 @@ func (c *Certificate) times() (modified [2]time.Time, err error) {
 func (c *Certificate) names(host string) bool {
 	current, err := c.get()
 	return err == nil && current.Leaf != nil && current.Leaf.VerifyHostname(host) == nil
+}
+
+// Name returns the first name of a machine that the certificate is for; empty: it has none.
+func (c *Certificate) Name() string {
+	current, err := c.get()
+	if err != nil || current.Leaf == nil {
+		return ""
+	}
+	for _, name := range current.Leaf.DNSNames {
+		if !strings.HasPrefix(name, "*") {
+			return name
+		}
+	}
+	return ""
 }
 
 func (c *Certificate) config() *tls.Config {
