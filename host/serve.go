@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,17 +121,21 @@ func (s *service) openConsole(l Listen, r owner.Record) (err error) {
 	return err
 }
 
-// urlHere is where a browser on this machine reaches the server: by the name in its certificate, if that is for one.
+// urlHere is where a browser on this machine reaches the server, by a name that its certificate is for.
 func (s *service) urlHere(r owner.Record) string {
 	host, port, err := net.SplitHostPort(r.HTTP)
-	address, _ := netip.ParseAddr(host)
-	switch {
-	case err != nil:
+	if err != nil {
 		return r.URL()
-	case s.cert != nil && s.cert.Name() != "":
-		host = s.cert.Name()
-	case !address.IsValid() || address.Unmap().IsUnspecified():
+	}
+	if address, _ := netip.ParseAddr(host); !address.IsValid() || address.Unmap().IsUnspecified() {
 		host = "127.0.0.1"
+	}
+	switch {
+	case s.cert == nil || s.cert.Names(host):
+	case s.cert.Names("localhost"):
+		host = "localhost"
+	default:
+		host = cmp.Or(s.cert.Name(), host)
 	}
 	r.HTTP = net.JoinHostPort(host, port)
 	return r.URL()
@@ -147,7 +152,7 @@ func (s *service) newConsole() (*console.Server, error) {
 		Reported: func(report string) {
 			h.options.Logger.Warn("a browser kept the console from something", "report", report)
 		},
-		Acts: func(permit console.Permit) http.Handler { return s.operators(permit) },
+		Acts: s.operators(),
 	})
 }
 
@@ -159,13 +164,11 @@ func (s *service) ticket() (operator.ConsoleTicket, error) {
 	return operator.ConsoleTicket{Address: s.consoleURL + "#ticket=" + s.console.Ticket()}, nil
 }
 
-// operators serves operators' acts that are permitted; nil: all are.
-func (s *service) operators(permit console.Permit) *admin.Server {
+// operators serves operators' acts.
+func (s *service) operators() *admin.Server {
 	acts := s.host.acts()
 	acts.Console = s.ticket
-	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
-	server.Permit = permit
-	return server
+	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 }
 
 // doors are the routes of the console.
@@ -262,7 +265,7 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		return s.operators(nil).Serve(ctx, s.admin)
+		return s.operators().Serve(ctx, s.admin)
 	})
 	all.Go(func() error {
 		defer stop()

@@ -31,12 +31,18 @@ func (s *Server) permit(r *http.Request, act string, changes bool) error {
 
 func refused(message string) error { return &memory.Error{Code: memory.Denied, Message: message} }
 
+// refuseAct answers an act that failed as the console answers all else.
+func refuseAct(w http.ResponseWriter, status int, e *admin.Error) {
+	w.Header().Del("Content-Disposition")
+	listen.Refuse(w, &listen.StatusError{Status: status, Code: e.Code, Err: e})
+}
+
 // act carries out an act of an operator. A browser cannot read the trailer in which a stream says why it failed: its connection is cut
 // instead, so that nobody takes the part that arrived for the whole.
 func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	answer := &actAnswer{ResponseWriter: w}
 	w.Header().Set("Content-Disposition", "attachment")
-	s.acts.ServeHTTP(answer, r)
+	s.options.Acts.ServeHTTP(answer, r)
 	why := w.Header().Get(admin.ErrorTrailer)
 	switch {
 	case why == "":
@@ -47,7 +53,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"Trailer", admin.ErrorTrailer, admin.CodeTrailer} {
 			w.Header().Del(name)
 		}
-		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnprocessableEntity, Code: code, Err: refused(why)})
+		refuseAct(w, http.StatusUnprocessableEntity, &admin.Error{Code: code, Message: why})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 )
 
 const (
@@ -41,14 +42,11 @@ type Options struct {
 	// Operations are the handlers of operations by path, and Stream is that of streams.
 	Operations map[string]http.Handler
 	Stream     http.Handler
-	Acts       func(permit Permit) http.Handler // serves POST /NAME for operators' acts that are permitted
+	Acts       *admin.Server // serves POST /NAME for operators' acts; the console sets what it permits
 	State      func() State
 	Refused    func(*http.Request, error) // records a login that was refused
 	Reported   func(report string)        // is told of what the browser kept the application from doing
 }
-
-// Permit says why a request for an act is refused; changes: the act changes something.
-type Permit func(r *http.Request, act string, changes bool) error
 
 // State is what a server permits at the moment.
 type State struct {
@@ -63,7 +61,6 @@ type Server struct {
 	tickets  *tickets
 	failures *failures
 	files    *files
-	acts     http.Handler
 	reports  atomic.Int64 // of browsers
 }
 
@@ -81,7 +78,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("read the console's files: %w", err)
 	}
 	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: newFailures(), files: list}
-	s.acts = o.Acts(s.permit)
+	o.Acts.Permit, o.Acts.Refuse = s.permit, refuseAct
 	return s, nil
 }
 

@@ -437,7 +437,7 @@ func (h *HTTP) isOwn(r *http.Request, host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	return h.Certificate != nil && host != "" && h.Certificate.names(host)
+	return h.Certificate != nil && host != "" && h.Certificate.Names(host)
 }
 
 // localHost reports whether a host, with or without a port, is localhost, a loopback address or the

@@ -59,8 +59,8 @@ func (c *Certificate) times() (modified [2]time.Time, err error) {
 	return modified, nil
 }
 
-// names reports whether the certificate is for a host.
-func (c *Certificate) names(host string) bool {
+// Names reports whether the certificate is for a host.
+func (c *Certificate) Names(host string) bool {
 	current, err := c.get()
 	return err == nil && current.Leaf != nil && current.Leaf.VerifyHostname(host) == nil
 }

@@ -52,6 +52,8 @@ type Server struct {
 	Begin   func() (end func()) // called around each act: the server is in use; may be nil
 	// Permit says why a request for an act is refused; changes: the act changes something. Nil: none is.
 	Permit func(r *http.Request, act string, changes bool) error
+	// Refuse answers a request that failed; nil: as Client reads it.
+	Refuse func(w http.ResponseWriter, status int, e *Error)
 }
 
 // Codes of errors that the socket itself makes.
@@ -185,6 +187,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, r
 }
 
 func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
+	if f := s.fault(err); s.Refuse != nil {
+		s.Refuse(w, status, &Error{f.Code, f.Error})
+		return
+	}
 	w.Header().Set("Content-Type", contentJSON)
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(s.fault(err)) // fails only when the client is gone

@@ -1,0 +1,129 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestASessionEndsTwelveHoursAfterItsLastRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessions()
+		secret := s.begin("k")
+		time.Sleep(idle - time.Second)
+		found := s.find(secret)
+		if found == nil {
+			t.Fatal("a session is gone before it was unused for 12 hours")
+		}
+		time.Sleep(idle - time.Second)
+		synctest.Wait()
+		if found.ended.Err() != nil {
+			t.Error("a session ended though it was used 12 hours ago or less")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if s.find(secret) != nil || found.ended.Err() == nil {
+			t.Error("a session goes on though it was unused for 12 hours")
+		}
+		if why := context.Cause(found.ended); !strings.Contains(why.Error(), "12 hours") {
+			t.Errorf("a session that was unused ends with %q, want why", why)
+		}
+	})
+}
+
+func TestATicketHoldsForAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := newTickets()
+		first, second := list.issue(), list.issue()
+		time.Sleep(ticketHolds - time.Second)
+		if !list.use(first) || list.use(first) {
+			t.Error("a ticket does not open once within its minute")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if list.use(second) || len(list.waiting) != 0 {
+			t.Error("a ticket opens after its minute")
+		}
+	})
+}
+
+func TestTicketsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := newTickets()
+		for range mostTickets {
+			list.issue()
+		}
+		if list.use(list.issue()) {
+			t.Errorf("a ticket holds beyond the limit of %d", mostTickets)
+		}
+		time.Sleep(ticketHolds + time.Second)
+		synctest.Wait()
+		if !list.use(list.issue()) {
+			t.Error("a ticket does not hold once others expired")
+		}
+	})
+}
+
+func TestWhoHasMostSessionsLosesTheOldest(t *testing.T) {
+	s := newSessions()
+	defer s.close()
+	operator, greedy := s.begin(""), []string{}
+	for range mostSessions + 50 {
+		greedy = append(greedy, s.begin("greedy"))
+	}
+	if len(s.open) != mostSessions {
+		t.Errorf("there are %d sessions, want at most %d", len(s.open), mostSessions)
+	}
+	if s.find(operator) == nil {
+		t.Error("the operator lost a session to the holder of a key")
+	}
+	if s.find(greedy[50]) != nil || s.find(greedy[51]) == nil {
+		t.Error("other sessions than the oldest ended")
+	}
+}
+
+func TestOnlyADigestOfASessionsSecretIsKept(t *testing.T) {
+	s := newSessions()
+	defer s.close()
+	secret := s.begin("k")
+	if kept := fmt.Sprintf("%+v", s.find(secret)); strings.Contains(kept, secret) || strings.Contains(kept, tokenOf(secret)) {
+		t.Errorf("a session keeps its secret or token: %s", kept)
+	}
+	if tokenOf(secret) == tokenOf(newSecret()) || strings.Contains(tokenOf(secret), secret[:8]) {
+		t.Error("the token of a session does not depend on its secret, or tells it")
+	}
+}
+
+func TestFailedLoginsAreForgottenAfterAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFailures()
+		from := func(address string) bool {
+			r := httptest.NewRequest("POST", "/", nil)
+			r.RemoteAddr = address + ":1"
+			return f.add(r)
+		}
+		for i := range mostFailures + 1 {
+			if got, want := from("10.0.0.1"), i >= mostFailures; got != want {
+				t.Errorf("failure %d is too many: %v, want %v", i+1, got, want)
+			}
+		}
+		if from("10.0.0.2") {
+			t.Error("the failures of one address count for another")
+		}
+		time.Sleep(failuresCount + time.Second)
+		synctest.Wait()
+		if from("10.0.0.1") {
+			t.Error("failures count after a minute")
+		}
+		for i := range 2 * mostAddresses {
+			from(fmt.Sprintf("10.1.%d.%d", i/256, i%256))
+		}
+		if len(f.count) > mostAddresses {
+			t.Errorf("the failures of %d addresses are kept, want at most %d", len(f.count), mostAddresses)
+		}
+	})
+}
