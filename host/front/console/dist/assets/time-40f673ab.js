@@ -1,1 +1,0 @@
-import{F as e,G as t,_ as n,z as r}from"./index-c76f06e6.js";function i(){return e(t,{children:[e(`h1`,{children:r.nav.time}),e(n,{title:r.nav.time})]})}export{i as Screen};
