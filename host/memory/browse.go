@@ -245,7 +245,7 @@ func countedKeys(counted iter.Seq2[string, counters.Record]) iter.Seq[string] {
 
 // digest identifies a search, apart from its page.
 func (q Search) digest() [8]byte {
-	q.After, q.K, q.Offset, q.Branch, q.Passage = "", 0, 0, "", 0
+	q.After, q.K, q.Offset, q.Branch, q.Passage, q.Facets = "", 0, 0, "", 0, false
 	if q.present {
 		q.AsOf = AsOf{}
 	}

@@ -24,6 +24,16 @@ func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 	if err := s.Ready(ctx); err != nil {
 		return Found{}, err
 	}
+	found, err := s.answer(ctx, v, q)
+	if err != nil || !q.Facets {
+		return found, err
+	}
+	found.Facets, err = a.facets(ctx, v, q)
+	return found, err
+}
+
+// answer searches in the way that is asked for.
+func (s *Space) answer(ctx context.Context, v view, q Search) (found Found, err error) {
 	if q.Order != "" {
 		return s.browse(ctx, v, q)
 	}

@@ -161,6 +161,7 @@ type Search struct {
 	Embedder string    // the one to rank by; empty: the standard one
 	Expand   bool      // also search for distinctive terms of the best hits
 	Distinct bool      // only the best of near-duplicates
+	Facets   bool      `json:",omitempty"` // count all that matches, too
 
 	// Passage is the length of snippets of values more than twice as long, in characters; 0: the usual length.
 	Passage int
@@ -201,7 +202,8 @@ type Found struct {
 	Partial bool
 	Vectors bool // vectors were searched, too
 	// Next continues an ordered search, as Search.After; empty at the end.
-	Next string
+	Next   string
+	Facets *Facets // nil unless the search asked for them
 }
 
 // Event is a record of the log.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,6 +46,7 @@ type historyRequest struct {
 	AsOf      asOf   `json:"as_of" doc:"Only versions up to this moment, such as yesterday or v12."`
 	Namespace string `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where it is; the session's namespace when left out."`
 	Branch    string `json:"branch" doc:"On which branch; the session's branch when left out."`
+	Authors   bool   `json:"authors" alcove:"advanced" doc:"Tell what wrote each version: agent, client, session and family."`
 	shown
 }
 
@@ -77,6 +79,9 @@ func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error
 	rows := make([]*versionRow, len(versions))
 	for i, m := range versions {
 		rows[i] = versionOf(m, f)
+		if rows[i].By, err = c.author(ctx, r, m.Version); err != nil {
+			return tool.Answer{}, err
+		}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {
@@ -121,6 +126,7 @@ type versionRow struct {
 	Timestamp string          `json:"timestamp"`
 	Deleted   bool            `json:"deleted,omitempty"`
 	Purged    string          `json:"purged,omitempty"`
+	By        *author         `json:"by,omitempty"`
 	particulars
 	Fewer bool `json:"details_omitted,omitempty"`
 }
@@ -165,6 +171,30 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 		said = append(said, fmt.Sprintf("There are older versions: call memory_history again with as_of=v%d.", more))
 	}
 	return strings.Join(said, " ")
+}
+
+// author is what wrote a version.
+type author struct {
+	Agent   string `json:"agent,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Session string `json:"session,omitempty"`
+	Family  string `json:"family,omitempty"`
+}
+
+// author returns what wrote a version, if the call asks for it; nil if that is not known, or not any more.
+func (c *call) author(ctx context.Context, r historyRequest, version uint64) (*author, error) {
+	if !r.Authors {
+		return nil, nil
+	}
+	commits, _, err := c.access().Commits(ctx, memory.CommitQuery{Since: version - 1, Before: version + 1, Limit: 1})
+	if known := (*memory.Error)(nil); errors.As(err, &known) || len(commits) == 0 {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	by := commits[0].Caller
+	return &author{by.Agent, by.Client, by.Session, by.Family}, nil
 }
 
 // extent answers with how far back a branch can be read.

@@ -49,6 +49,7 @@ type recallRequest struct {
 	AsOf      asOf        `json:"as_of" doc:"A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."`
 	Namespace []string    `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."`
 	Branch    string      `json:"branch" doc:"On which branch; the session's branch when left out."`
+	Use       bool        `json:"use" alcove:"advanced" doc:"With key: tell how often it was recalled, when last, and whether it helped. This call is not counted."`
 	shown
 }
 
@@ -101,12 +102,12 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	m, elsewhere, err := c.recalled(ctx, location, key, at)
+	m, elsewhere, err := c.recalled(ctx, r, location, key)
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	if m == nil {
-		m, elsewhere, err = c.inProject(ctx, r, location, key, at)
+		m, elsewhere, err = c.inProject(ctx, r, location, key)
 	}
 	if err != nil {
 		return tool.Answer{}, err
@@ -117,7 +118,10 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 	if asked == memory.AllNamespaces {
 		elsewhere = m.Namespace
 	}
-	found := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
+	found := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m), nil}
+	if found.Use, err = c.use(ctx, r, memory.Location{Branch: location.Branch, Namespace: m.Namespace}, m.Key); err != nil {
+		return tool.Answer{}, err
+	}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recallAnswer
@@ -126,7 +130,7 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 
 // inProject reads a memory that is not where a call looks that names no namespace: from the session's project, or, for a session whose
 // namespace is the project, from the usual one.
-func (c *call) inProject(ctx context.Context, r recallRequest, looked memory.Location, key string, at memory.AsOf) (m *memory.Memory, namespace string, err error) {
+func (c *call) inProject(ctx context.Context, r recallRequest, looked memory.Location, key string) (m *memory.Memory, namespace string, err error) {
 	there := looked
 	if there.Namespace = c.project(r.Namespace); there.Namespace == looked.Namespace {
 		there.Namespace = memory.Default
@@ -134,7 +138,7 @@ func (c *call) inProject(ctx context.Context, r recallRequest, looked memory.Loc
 	if there.Namespace == "" || !c.access().Caller().Rights.MayRead(there.Namespace) {
 		return nil, "", nil
 	}
-	m, err = c.memories().Recall(ctx, there, key, at)
+	m, err = c.read(ctx, r, there, key)
 	return m, there.Namespace, err
 }
 
@@ -153,16 +157,29 @@ func (c *call) nothingUnder(ctx context.Context, location memory.Location, key s
 }
 
 // recalled reads a memory by its key or its id, or returns nil if there is none. For an id, elsewhere is its namespace.
-func (c *call) recalled(ctx context.Context, location memory.Location, key string, at memory.AsOf) (m *memory.Memory, elsewhere string, err error) {
-	if m, err = c.memories().Recall(ctx, location, key, at); m != nil || err != nil {
+func (c *call) recalled(ctx context.Context, r recallRequest, location memory.Location, key string) (m *memory.Memory, elsewhere string, err error) {
+	if m, err = c.read(ctx, r, location, key); m != nil || err != nil {
 		return m, "", err
 	}
 	there, name, ok := c.identified(key, location)
 	if !ok {
 		return nil, "", nil
 	}
-	m, err = c.memories().Recall(ctx, there, name, at)
+	m, err = c.read(ctx, r, there, name)
 	return m, there.Namespace, orNotAnID(err)
+}
+
+// read reads a memory. A call that asks for its use is none itself.
+func (c *call) read(ctx context.Context, r recallRequest, p memory.Location, key string) (*memory.Memory, error) {
+	at := r.AsOf.AsOf
+	if !r.Use || !at.IsNow() {
+		return c.memories().Recall(ctx, p, key, at)
+	}
+	found, err := c.memories().Get(ctx, p, []string{key})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 type recallAnswer struct {
@@ -173,4 +190,24 @@ type recallAnswer struct {
 	Timestamp string          `json:"timestamp"`
 	Created   string          `json:"created,omitempty"` // unless then
 	particulars
+	Use *use `json:"use,omitempty"`
+}
+
+// use is how a memory was used until now.
+type use struct {
+	Accesses int64   `json:"accesses"`
+	Last     string  `json:"last_access,omitempty"`
+	Health   float64 `json:"health,omitempty"` // -1 to 1, by feedback
+}
+
+// use returns how a memory was used, if the call asks for it.
+func (c *call) use(ctx context.Context, r recallRequest, p memory.Location, key string) (*use, error) {
+	if !r.Use {
+		return nil, nil
+	}
+	counted, err := c.access().Counters(ctx, p, key)
+	if err != nil {
+		return nil, err
+	}
+	return &use{counted.Accesses, stampOrNothing(counted.LastAccess), rounded(counted.Health)}, nil
 }

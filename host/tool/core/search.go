@@ -36,6 +36,7 @@ func (k *kit) searchTool() tool.Spec {
 			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
+			"facets counts what matches, by words, over all pages: of namespace, type, agent, state and dates as if the search had no condition on them. " +
 			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
 		Output: json.RawMessage(`{
 			"type": "object",
@@ -43,6 +44,7 @@ func (k *kit) searchTool() tool.Spec {
 				"results": {"type": "array", "items": {"type": "object"}, "description": "key, value, score, updated and more; namespace where it is not the call's; truncated where a value was cut, value_omitted where it was left out, with a snippet."},
 				"total": {"type": "integer", "description": "How many match in all."},
 				"next": {"type": "string", "description": "Of a list: after, for the next page."},
+				"facets": {"type": "object", "description": "If asked for: of namespace, type, tags, agent, state and dates the values with their counts, the most frequent first; more is how many are left out."},
 				"partial": {"type": "boolean", "description": "Something was left out for want of time, as note says."},
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			},
@@ -77,6 +79,7 @@ type searchRequest struct {
 	Distinct  bool           `json:"distinct" alcove:"advanced" doc:"Of near-duplicates only the best, with how many it stands for in similar."`
 	Tokens    int            `json:"budget_tokens" alcove:"advanced,show=minimum|maximum" doc:"How many tokens of a model the results may take; what does not fit is left out, and said."`
 	Explain   bool           `json:"explain" alcove:"advanced" doc:"Say how each score came about."`
+	Facets    bool           `json:"facets" alcove:"advanced" doc:"Count all that matches by namespace, type, tags, agent, state and date."`
 	shown
 	_ request.Spreads `alcove:"spread=filter|filters|dateRange"`
 }
@@ -118,7 +121,7 @@ func (c *call) search(r searchRequest) (q memory.Search, f form, limit int) {
 		Text: r.Query, Order: r.Order, After: r.After, K: r.K, Offset: r.Offset, Tags: r.Tags, NoTags: r.NoTags, Types: r.Types, Writers: r.Agents, States: r.States,
 		Since: r.Since.Time, Until: r.Until.Time, Namespaces: c.namespaces(r.Namespace), Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf,
 		Project: c.project(r.Namespace), Preferred: c.preferred(r.Namespace),
-		Events: r.Events, Mode: r.Mode, Vector: r.Vector, Embedder: r.Embedder, Expand: r.Expand, Distinct: r.Distinct, Explain: r.Explain, Features: r.Explain,
+		Events: r.Events, Mode: r.Mode, Vector: r.Vector, Embedder: r.Embedder, Expand: r.Expand, Distinct: r.Distinct, Explain: r.Explain, Features: r.Explain, Facets: r.Facets,
 	}
 	if q.Text == "" && q.Order == "" && q.Vector == nil {
 		q.Order = memory.ByNewest
@@ -173,12 +176,19 @@ func find(ctx context.Context, c *call, r searchRequest) (tool.Answer, error) {
 	o.Count("total", uint64(found.Total))
 	o.Text("next", next)
 	o.True("partial", found.Partial)
+	if found.Facets != nil {
+		o.Any("facets", facetsOf(found.Facets))
+	}
 	o.Text("note", note)
 	structured, err := o.End()
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	return tool.Answer{Structured: tool.Encoded(structured), Plain: tool.Encoded(list), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
+	plain := list
+	if found.Facets != nil {
+		plain = structured
+	}
+	return tool.Answer{Structured: tool.Encoded(structured), Plain: tool.Encoded(plain), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
