@@ -23,12 +23,13 @@ const (
 
 	longestLogin  = 4 << 10  // bytes of a ticket or key
 	longestReport = 16 << 10 // bytes of a report of the browser
+	longestAct    = 64 << 20 // bytes of a request for an act, as on the operator's socket
 )
 
 //go:embed all:dist
 var dist embed.FS
 
-// Options configures a Server. All but Files and TLS are needed.
+// Options configures a Server. All but Files, TLS and CheckPeer are needed.
 type Options struct {
 	Version string // of the program
 	Files   fs.FS  // the built application; nil: the one in this program
@@ -44,6 +45,7 @@ type Options struct {
 	Stream     http.Handler
 	Acts       *admin.Server // serves POST /NAME for operators' acts; the console sets what it permits
 	State      func() State
+	CheckPeer  func(*http.Request) error  // refuses requests of other users of this machine, as far as they are known; nil: listen.CheckPeer
 	Refused    func(*http.Request, error) // records a login that was refused
 	Reported   func(report string)        // is told of what the browser kept the application from doing
 }
@@ -73,6 +75,9 @@ func New(o Options) (*Server, error) {
 		}
 		o.Files = built
 	}
+	if o.CheckPeer == nil {
+		o.CheckPeer = listen.CheckPeer
+	}
 	list, err := readFiles(o.Files)
 	if err != nil {
 		return nil, fmt.Errorf("read the console's files: %w", err)
@@ -91,7 +96,7 @@ func (s *Server) Doors() map[string]listen.Door {
 		api + "session": {Handler: http.HandlerFunc(s.session), Body: longestLogin},
 		api + "csp":     {Handler: http.HandlerFunc(s.report), Body: longestReport},
 		api + "stream":  {Handler: s.options.Stream, Admit: s.admitStream, Lasting: true},
-		api + "acts/":   {Handler: http.StripPrefix(api+"acts", http.HandlerFunc(s.act)), Admit: s.admitOperator},
+		api + "acts/":   {Handler: http.StripPrefix(api+"acts", http.HandlerFunc(s.act)), Admit: s.admitOperator, Body: longestAct},
 	}
 	for _, path := range []string{"operation", "operation/"} {
 		doors[api+path] = listen.Door{Handler: operations, Admit: s.admit}

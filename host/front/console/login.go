@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -105,6 +106,8 @@ func (s *Server) enter(r *http.Request) (key string, err error) {
 	switch {
 	case err != nil, (l.Ticket == "") == (l.Key == ""):
 		return "", refusal(http.StatusBadRequest, memory.InvalidArgument, "", `log in with {"ticket":"…"} or {"key":"…"}`)
+	case l.Ticket != "" && s.options.CheckPeer(r) != nil:
+		err = anotherUser()
 	case l.Ticket != "" && !s.tickets.use(l.Ticket):
 		err = refusal(http.StatusUnauthorized, memory.Denied, "unknown ticket of the console",
 			"the ticket is not known here: each opens the console once, within 60 seconds: run alcove console again")
@@ -125,6 +128,10 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 		listen.Refuse(w, noSession())
 		return
 	}
+	if found.operator() && s.options.CheckPeer(r) != nil {
+		s.refuse(w, r, anotherUser())
+		return
+	}
 	s.tell(w, r, secret, found.key)
 }
 
@@ -137,6 +144,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, secret, key string
 	}
 	defer stop()
 	client, state := s.options.Client(r.WithContext(ctx)), s.options.State()
+	client.Namespace = cmp.Or(client.Namespace, memory.Default)
 	body, err := tool.Encode(who{
 		Operator: key == "", Agent: client.Caller.Agent, Namespace: client.Namespace, ReadOnly: state.ReadOnly, Locked: state.Locked,
 		Version: s.options.Version, CSRF: tokenOf(secret), Rights: rightsOf(client.Caller.Rights),
@@ -172,6 +180,13 @@ func (s *Server) sessionOf(r *http.Request) (secret string, found *session) {
 
 func noSession() *listen.StatusError {
 	return refusal(http.StatusUnauthorized, memory.Denied, "no session of the console", "log in first: run alcove console, or use an API key")
+}
+
+// anotherUser refuses what another user of this machine sends: addresses in the list of processes, and cookies, which know no ports, may
+// come into their hands.
+func anotherUser() *listen.StatusError {
+	return refusal(http.StatusForbidden, memory.Denied, "another user's use of the operator's console",
+		"the console of the operator is for browsers of the user who runs the server: use an API key")
 }
 
 // refuse answers a request that was refused, and accounts for it.
@@ -223,6 +238,9 @@ func (s *Server) admitWith(r *http.Request, token string) (context.Context, func
 	if subtle.ConstantTimeCompare([]byte(token), []byte(tokenOf(secret))) != 1 {
 		return nil, nil, refusal(http.StatusForbidden, memory.Denied, "no token of the console's session",
 			"the request lacks the session's token: send the header "+tokenHeader+" with the csrf of the session")
+	}
+	if found.operator() && s.options.CheckPeer(r) != nil {
+		return nil, nil, anotherUser()
 	}
 	ctx, release, err := s.options.As(r.Context(), found.key)
 	if err != nil {

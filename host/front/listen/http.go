@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 )
 
 const (
@@ -110,6 +112,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		ConnState:         g.follow,
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			ctx = context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error { return owner.CheckTCPPeer(conn.LocalAddr(), conn.RemoteAddr()) }))
 			return context.WithValue(ctx, identifyKey{}, func() { g.peers.identify(plain(conn)) })
 		},
 	}
@@ -147,6 +150,17 @@ func shutdown(server *http.Server, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	return server.Shutdown(ctx)
+}
+
+// peerKey is the context key of a func() error that says whether another user of this machine sends the request.
+type peerKey struct{}
+
+// CheckPeer refuses a request of another user of this machine, as far as that is known.
+func CheckPeer(r *http.Request) error {
+	if check, ok := r.Context().Value(peerKey{}).(func() error); ok {
+		return check()
+	}
+	return nil
 }
 
 // identifyKey is the context key of a func() that records that the request's connection presented the token.
