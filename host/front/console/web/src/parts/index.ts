@@ -1,7 +1,7 @@
 export { Button, Chip, Copy, Field, Select, Tabs } from './controls'
 export { Diff } from './diff'
 export { ask, Dialogs } from './dialog'
-export { Empty, Loaded, Note, Problem } from './states'
+export { Empty, Loaded, Note, Problem, Scroll } from './states'
 export { tell, Toasts } from './toast'
 export { Plain, Moment, Value } from './value'
 export { Icon } from './icon'

@@ -41,3 +41,12 @@ export function Empty({ title, hint, command }: { title: string; hint?: Componen
 export function Note({ tone = '', children }: { tone?: string; children: ComponentChildren }) {
   return <div class={`note ${tone}`}>{children}</div>
 }
+
+/** What may be wider than the page: it scrolls by itself, by keyboard, too. */
+export function Scroll({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      {children}
+    </div>
+  )
+}

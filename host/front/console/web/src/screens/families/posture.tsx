@@ -1,7 +1,7 @@
 import { act, look, written } from '../../api'
 import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
-import { ask, Button, Chip, Copy, Loaded, Note, Plain } from '../../parts'
+import { Button, Chip, Copy, Loaded, Note, Plain, Scroll, ask } from '../../parts'
 import { to } from '../../route'
 import { begin } from '../../session'
 import { text } from '../../text'
@@ -43,7 +43,7 @@ function Postures({ of: p }: { of: Posture }) {
       </div>
       <h2 class="below">{t.gives}</h2>
       <p class="quiet">{t.givesLead}</p>
-      <div class="scroll">
+      <Scroll label={t.gives}>
         <table>
           <thead>
             <tr>
@@ -66,7 +66,7 @@ function Postures({ of: p }: { of: Posture }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   )
 }

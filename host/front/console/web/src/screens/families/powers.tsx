@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { amount } from '../../figures'
 import { mayAct } from '../../deed'
-import { Button, Chip, Empty, Plain, Select } from '../../parts'
+import { Button, Chip, Empty, Plain, Scroll, Select } from '../../parts'
 import { text } from '../../text'
 import { change } from './lock'
 import type { Capability, HookAsked, Info, OnFailure } from './wire'
@@ -120,7 +120,7 @@ function Limits({ family: f }: { family: Info }) {
     <section class="below">
       <h2>{t.limits.title}</h2>
       <p class="quiet">{t.limits.lead}</p>
-      <div class="scroll">
+      <Scroll label={t.limits.title}>
         <table>
           <thead>
             <tr>
@@ -136,7 +136,7 @@ function Limits({ family: f }: { family: Info }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import { look } from '../../api'
 import { amount, duration, short, size } from '../../figures'
 import { useLoad, useTick } from '../../load'
-import { Loaded, Moment, Plain } from '../../parts'
+import { Loaded, Moment, Plain, Scroll } from '../../parts'
 import { text } from '../../text'
 import { failures, type Cost, type Info, type Spending, type Stats } from './wire'
 
@@ -22,7 +22,7 @@ export function Tools({ family: f }: { family: Info }) {
         return (
           <>
             <p class="quiet">{t.lead}</p>
-            <div class="scroll">
+            <Scroll label={t.name}>
               <table>
                 <thead>
                   <tr>
@@ -50,7 +50,7 @@ export function Tools({ family: f }: { family: Info }) {
                   </tfoot>
                 )}
               </table>
-            </div>
+            </Scroll>
             <Budgets spent={f.use.spent ?? []} />
           </>
         )

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { act, look } from '../../api'
 import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
-import { ask, Button, Empty, Loaded, Plain, Select, tell } from '../../parts'
+import { Button, Empty, Loaded, Plain, Scroll, Select, ask, tell } from '../../parts'
 import { to } from '../../route'
 import { text } from '../../text'
 
@@ -94,7 +94,7 @@ function Entries({ title, of }: { title: string; of: Reversal[] }) {
       <h2>
         {title} ({of.length})
       </h2>
-      <div class="scroll">
+      <Scroll label={title}>
         <table>
           <thead>
             <tr>
@@ -115,7 +115,7 @@ function Entries({ title, of }: { title: string; of: Reversal[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {of.length > shown && <p class="quiet">{t.cut(of.length - shown)}</p>}
     </section>
   )

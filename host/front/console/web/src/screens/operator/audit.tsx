@@ -111,7 +111,7 @@ function Row({ of: e }: { of: Entry }) {
           )}{' '}
           {e.version !== undefined && <span class="quiet">v{amount(e.version)}</span>} {e.outcome && e.outcome !== 'ok' && <Plain>{e.outcome}</Plain>} {!!e.took_us && <span class="quiet">{duration(e.took_us / 1000)}</span>} {!!e.fuel && <span class="quiet">{t.fuel(short(e.fuel))}</span>}
         </summary>
-        <Value of={e} />
+        <Value of={readable(e)} />
       </details>
       {e.denied?.map((d) => (
         <p key={d.op + d.rule} class="failed">
@@ -120,6 +120,15 @@ function Row({ of: e }: { of: Entry }) {
       ))}
     </li>
   )
+}
+
+/** The entry with its detail as a value, where that is JSON: of a grant it has what was granted. */
+function readable(e: Entry): object {
+  try {
+    return { ...e, detail: JSON.parse(e.detail ?? 'null') as unknown }
+  } catch {
+    return e
+  }
 }
 
 interface Report {

@@ -1,6 +1,6 @@
 import { look } from '../../api'
 import { useLoad, useTick } from '../../load'
-import { Empty, Loaded, Moment, Plain, Select } from '../../parts'
+import { Empty, Loaded, Moment, Plain, Scroll, Select } from '../../parts'
 import { keep, route, to } from '../../route'
 import { text } from '../../text'
 import type { Entry, Page } from './audit'
@@ -34,7 +34,7 @@ export function Denials() {
           const list = grouped(entries)
           if (list.length === 0) return <Empty title={t.none} hint={t.noneHint} />
           return (
-            <div class="scroll">
+            <Scroll label={text.operator.tabs.denials}>
               <table>
                 <thead>
                   <tr>
@@ -75,7 +75,7 @@ export function Denials() {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )
         }}
       </Loaded>

@@ -3,7 +3,7 @@ import { look } from '../../api'
 import type { Failure } from '../../failure'
 import { amount, duration, short, size } from '../../figures'
 import { failed } from '../../load'
-import { Empty, Plain, Problem } from '../../parts'
+import { Empty, Plain, Problem, Scroll } from '../../parts'
 import { text } from '../../text'
 import { Chart } from './chart'
 import { between, gauge, measure, tools, type Metric, type Point } from './measure'
@@ -63,7 +63,7 @@ function Tools({ of }: { of: Metric[] }) {
   const list = tools(of)
   if (of.length > 0 && list.length === 0) return <Empty title={t.none} hint={t.noneHint} />
   return (
-    <div class="scroll">
+    <Scroll label={t.tools}>
       <table>
         <thead>
           <tr>
@@ -94,6 +94,6 @@ function Tools({ of }: { of: Metric[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }

@@ -3,7 +3,7 @@ import { act, look, written } from '../../api'
 import { attempt, mayAct } from '../../deed'
 import { amount, size } from '../../figures'
 import { useLoad } from '../../load'
-import { ask, Button, Empty, Field, Loaded, Plain } from '../../parts'
+import { Button, Empty, Field, Loaded, Plain, Scroll, ask } from '../../parts'
 import { text } from '../../text'
 
 const t = text.operator.quotas
@@ -38,7 +38,7 @@ function Table({ of }: { of: Use[] }) {
     if (await ask({ title: t.removeIt(namespace), will: t.removeWill(namespace), go: t.remove })) await attempt(() => act('quota-set', { namespace, quota: {} }), t.removed(namespace))
   }
   return (
-    <div class="scroll">
+    <Scroll label={text.operator.tabs.quotas}>
       <table>
         <thead>
           <tr>
@@ -65,7 +65,7 @@ function Table({ of }: { of: Use[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 
