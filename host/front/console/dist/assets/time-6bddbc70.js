@@ -1,1 +1,0 @@
-import{I as e,V as t,q as n,v as r}from"./index-1ecef60c.js";function i(){return e(n,{children:[e(`h1`,{children:t.nav.time}),e(r,{title:t.nav.time})]})}export{i as Screen};
