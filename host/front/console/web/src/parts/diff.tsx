@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { text } from '../text'
 import { Button } from './controls'
 import { visible } from './value'
@@ -11,18 +11,20 @@ export function written(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? ''
 }
 
-/** What became of a value, with the words that changed marked. A missing side is undefined. */
+/** What became of a value: the words of a text that changed are marked, the lines of everything else. A missing side is undefined. */
 export function Diff({ before, after }: { before: unknown; after: unknown }) {
   const [all, showAll] = useState(false)
   const json = [before, after].some((v) => v !== undefined && typeof v !== 'string')
+  const pieces = useMemo(() => compared(written(before), written(after), json ? 'lines' : 'words'), [before, after])
   let room = all ? Infinity : shownAtFirst
-  const pieces = compared(written(before), written(after))
-  const length = pieces.reduce((n, p) => n + p.text.length, 0)
+  let cut = false
   return (
-    <div class={json ? 'value json diff' : 'value diff'} dir="auto">
+    <div class={json ? 'value json diff lines' : 'value diff'} dir="auto">
       {pieces.map((p, i) => {
-        const shown = visible(p.text.slice(0, Math.max(room, 0)))
-        room -= p.text.length
+        const near = all || p.in !== 'both' ? p.text : around(p.text, json, i === 0, i === pieces.length - 1)
+        const shown = visible(near.slice(0, Math.max(room, 0)))
+        room -= near.length
+        cut ||= near !== p.text || room < 0
         if (!shown) return null
         if (p.in === 'both') return shown
         const Mark = p.in === 'before' ? 'del' : 'ins'
@@ -34,11 +36,20 @@ export function Diff({ before, after }: { before: unknown; after: unknown }) {
           </Mark>
         )
       })}
-      {!all && length > shownAtFirst && (
+      {cut && (
         <>
-          … <Button onClick={() => showAll(true)}>{text.more}</Button>
+          {' '}
+          <Button onClick={() => showAll(true)}>{text.more}</Button>
         </>
       )}
     </div>
   )
+}
+
+/** What stands next to changes of a part that did not change. */
+function around(s: string, json: boolean, first: boolean, last: boolean): string {
+  const units = json ? s.split(/(?<=\n)/) : s.split(/(?<=\s)/)
+  const near = json ? 3 : 25
+  if (units.length <= 2 * near + 5) return s
+  return [...(first ? [] : units.slice(0, near)), json ? '⋯\n' : '⋯ ', ...(last ? [] : units.slice(-near))].join('')
 }

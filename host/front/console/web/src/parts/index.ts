@@ -1,5 +1,5 @@
 export { Button, Chip, Copy, Field, Select, Tabs } from './controls'
-export { Diff } from './diff'
+export { Diff, written } from './diff'
 export { ask, Dialogs } from './dialog'
 export { Empty, Loaded, Note, Problem, Scroll } from './states'
 export { tell, Toasts } from './toast'

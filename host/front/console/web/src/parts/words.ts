@@ -6,9 +6,12 @@ export interface Piece {
 
 const mostCells = 4_000_000 // of the table that compares two texts; larger ones are compared by lines, or not at all
 
-/** Compares two texts word by word. */
-export function compared(before: string, after: string): Piece[] {
-  for (const unit of [/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu, /[^\n]*\n|[^\n]+$/g]) {
+const words = /\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu
+const lines = /[^\n]*\n|[^\n]+$/g
+
+/** Compares two texts word by word, or line by line. */
+export function compared(before: string, after: string, by: 'words' | 'lines' = 'words'): Piece[] {
+  for (const unit of by === 'words' ? [words, lines] : [lines]) {
     const a = before.match(unit) ?? []
     const b = after.match(unit) ?? []
     const start = sameAtStart(a, b)

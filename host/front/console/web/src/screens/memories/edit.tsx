@@ -1,13 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Button, Field, Note, Problem } from '../../parts'
+import { Button, Diff, Field, Note, Problem, written } from '../../parts'
 import { visible } from '../../parts/value'
 import type { Failure } from '../../failure'
 import { failed } from '../../load'
 import { text } from '../../text'
 import { change } from './acts'
 import { listed } from './bulk'
-import { Changes } from './changes'
-import { written } from './diff'
 import { recall, type Memory } from './memory'
 
 const words = text.memories.edit
@@ -156,11 +154,11 @@ function Conflict({ mine, theirs, base, overwrite, take, keep }: ConflictProps) 
       <div class="sides">
         <div>
           <h4>{words.yours}</h4>
-          {'memory' in made && <Changes before={base.value} after={made.memory.value} />}
+          {'memory' in made && <Diff before={base.value} after={made.memory.value} />}
         </div>
         <div>
           <h4>{words.theirs}</h4>
-          <Changes before={base.value} after={theirs.value} />
+          <Diff before={base.value} after={theirs.value} />
         </div>
       </div>
       <div class="row">

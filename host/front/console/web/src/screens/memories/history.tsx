@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks'
 import { call, written } from '../../api'
 import { useLoad } from '../../load'
-import { ask, Button, Chip, Loaded, Moment, Plain } from '../../parts'
+import { ask, Button, Chip, Diff, Loaded, Moment, Plain, Value } from '../../parts'
 import { visible } from '../../parts/value'
 import { text } from '../../text'
 import { view } from '../../view'
 import { attempt, change, store } from './acts'
-import { Changes } from './changes'
 import { recall, type Memory, type Place } from './memory'
-import { written as asText } from './diff'
 
 const words = text.memories
 
@@ -127,7 +125,7 @@ function Shown({ v, before, place }: { v: Version; before: Version | undefined; 
     <Loaded of={both}>
       {(b) => (
         <>
-          {b.before === undefined ? <div class="value">{visible(asText(b.after)).slice(0, 4000)}</div> : <Changes before={b.before} after={b.after} />}
+          {b.before === undefined ? <Value of={b.after} /> : differs(b.before, b.after) ? <Diff before={b.before} after={b.after} /> : <p class="quiet">{words.sameValue}</p>}
           <Details v={v} before={before} />
         </>
       )}

@@ -17,6 +17,8 @@ export interface Memory {
   supersedes?: string[]
   links?: string[]
   expires_at?: string
+  /** How it was used until now. */
+  use?: { accesses: number; last_access?: string; health?: number }
 }
 
 /** Where a memory is. */
@@ -34,9 +36,9 @@ interface Recalled extends Partial<Omit<Memory, 'namespace'>> {
   note?: string
 }
 
-/** Reads a memory whole, now or as it was. Nothing: there is none. */
+/** Reads a memory whole, now or as it was, which does not count as a recall. Nothing: there is none. */
 export async function recall({ namespace, key }: Place, at = '', abort?: AbortSignal): Promise<Memory | null> {
-  const found = await call<Recalled>('memory_recall', { key, namespace, ...(at && { as_of: at }) }, abort ? { signal: abort } : {})
+  const found = await call<Recalled>('memory_recall', { key, namespace, use: true, ...(at && { as_of: at }) }, abort ? { signal: abort } : {})
   return found.found ? ({ ...found, namespace } as Memory) : null
 }
 

@@ -194,7 +194,7 @@ function About({ m }: { m: Memory }) {
             <Moment at={m.created.includes('T') ? m.created : m.created.replace(' ', 'T') + 'Z'} />
           </Known>
         )}
-        <Used m={m} />
+        <Used use={m.use} />
         {m.supersedes && (
           <Known name={words.supersedes}>
             <KeyLinks namespace={m.namespace} keys={m.supersedes} />
@@ -219,26 +219,18 @@ function Known({ name, children }: { name: string; children: ComponentChildren }
   )
 }
 
-interface Use {
-  accesses: number
-  last_access?: string
-  health?: number
-}
-
 /** How often a memory was recalled. Counters are of the present. */
-function Used({ m }: { m: Memory }) {
-  const use = useLoad((abort) => call<{ use?: Use }>('memory_recall', { key: m.key, namespace: m.namespace, use: true }, { signal: abort }), [m.namespace, m.key, m.version, view.branch.value])
-  const u = use.value?.use
-  if (!u || past.value) return null
+function Used({ use }: { use: Memory['use'] }) {
+  if (!use || past.value) return null
   return (
     <Known name={words.used}>
-      {words.accesses(u.accesses)}
-      {u.last_access && (
+      {words.accesses(use.accesses)}
+      {use.last_access && (
         <>
-          , {words.last} <Moment at={u.last_access} />
+          , {words.last} <Moment at={use.last_access} />
         </>
       )}
-      {u.health !== undefined && u.health !== 0 && <p class="quiet">{words.health(u.health)}</p>}
+      {!!use.health && <p class="quiet">{words.health(use.health)}</p>}
     </Known>
   )
 }

@@ -16,7 +16,13 @@ export interface Listed extends Page {
 /** Reads the first page of what is asked for, and more pages on demand. */
 export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading: boolean } {
   const by = [JSON.stringify(a), view.branch.value, view.namespace.value, view.moment.value, written.value]
-  const first = useLoad((abort) => firstPage(a, abort), by, a.q ? 25 : 0)
+  const turn = useRef(0)
+  const read = async (abort: AbortSignal, mode = '') => ({ turn: ++turn.current, page: await firstPage(a, abort, mode) })
+  const words = useLoad((abort) => read(abort, 'lexical'), by, a.q ? 15 : 0)
+  const settled = useSettled(by.join('\n'))
+  const meaning = useLoad(async (abort) => (settled && meant(a) ? read(abort) : undefined), [settled])
+  const later = (meaning.value?.turn ?? 0) > (words.value?.turn ?? 0) ? meaning : words
+  const first = { ...words, value: later.value?.page }
   const [rest, setRest] = useState<{ of?: Listed; pages: Page[]; reading: boolean }>({ pages: [], reading: false })
   const latest = useRef(first.value)
   latest.current = first.value
@@ -37,13 +43,28 @@ export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading
   return { ...first, ...(value && { value }), reading: rest.reading, ...(goesOn && { more }) }
 }
 
+const settling = 350 // ms without a key
+
+/** The text, once it has not changed for a while: meaning takes longer to search by than words. */
+function useSettled(text: string): string {
+  const [settled, settle] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => settle(text), settling)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+/** Whether meaning counts beside words. */
+const meant = (a: Asked) => a.q.trim() !== '' && a.order === ''
+
 /** Whether pages go by a cursor, because there is an order. */
 const listing = (asked: Record<string, unknown>) => asked['query'] === undefined || asked['order'] !== undefined
 
-async function firstPage(a: Asked, abort: AbortSignal): Promise<Listed> {
+async function firstPage(a: Asked, abort: AbortSignal, mode = ''): Promise<Listed> {
   let last: Listed | undefined
   for (const query of attempts(a.q)) {
-    const asked = parameters(a, query)
+    const asked = { ...parameters(a, query), ...(mode && meant(a) && { mode }) }
     last = { ...(await call<Page>('memory_search', { ...asked, k: perPage, ...shown }, { signal: abort })), asked }
     if (last.total > 0) break
   }
