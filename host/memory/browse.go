@@ -100,7 +100,7 @@ type orderedSearch struct {
 func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch, error) {
 	asked := q.indexQuery()
 	b := &orderedSearch{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
-		Text: q.Text, Question: q.question, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{Since: q.Since, Until: q.Until}}}
+		Prefix: q.Prefix, Text: q.Text, Question: q.question, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{Since: q.Since, Until: q.Until}}}
 	if len(b.filter.States) == 0 {
 		b.filter.States = []string{string(Active)}
 	}

@@ -22,7 +22,7 @@ func (q Search) indexQuery() search.Query {
 		states[i] = string(state)
 	}
 	return search.Query{
-		Text: q.Text, Question: q.question, K: q.K, Offset: q.Offset, Tags: q.Tags, NoTags: q.NoTags, Types: q.Types, States: states, Agents: q.Writers,
+		Text: q.Text, Question: q.question, K: q.K, Offset: q.Offset, Prefix: q.Prefix, Tags: q.Tags, NoTags: q.NoTags, Types: q.Types, States: states, Agents: q.Writers,
 		Since: q.Since, Until: q.Until, MinImportance: q.MinImportance, Explain: q.Explain, Weights: q.weights,
 	}
 }

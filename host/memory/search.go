@@ -64,6 +64,9 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	if q.Offset < 0 || q.Offset > search.MostOffset {
 		return invalid("offset is %d: it goes from 0 to %d", q.Offset, search.MostOffset)
 	}
+	if len(q.Prefix) > s.limits.Key {
+		return invalid("the prefix has %d bytes: a key has at most %d", len(q.Prefix), s.limits.Key)
+	}
 	for _, state := range q.States {
 		if err := checkState(state); err != nil {
 			return err

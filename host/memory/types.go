@@ -141,6 +141,7 @@ type Search struct {
 	Tags      []string  // all of these
 	NoTags    []string  `json:",omitempty"` // none of these
 	Types     []string  // any of these
+	Prefix    string    `json:",omitempty"` // of the key
 	States    []State   // any of these; nil: Active
 	Writers   []string  // any of these, as Filter.Writers
 	Since     time.Time // created or changed from then on

@@ -147,7 +147,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		}
 	}
 	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})
-	r.filtered = !r.onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
+	r.filtered = !r.onlyActive || q.selected != nil || q.Prefix != "" || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
 	chosen := x.choose(r.visible, view)

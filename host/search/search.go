@@ -58,6 +58,7 @@ type Query struct {
 	Offset  int       // how many of the best hits to pass over
 	Tags    []string  // a hit has all of these
 	NoTags  []string  // and none of these
+	Prefix  string    // its key begins with it
 	Types   []string  // a hit has one of these; nil: any
 	Agents  []string  // a hit was written by one of these; nil: any
 	States  []string  // a hit is in one of these; nil: Active
@@ -86,7 +87,7 @@ func (q *Query) filter() Filter {
 	if q.selected != nil {
 		return *q.selected
 	}
-	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
+	f := Filter{Prefix: q.Prefix, States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
 	if len(f.States) == 0 {
 		f.States = []string{Active}
 	}

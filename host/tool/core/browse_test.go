@@ -53,6 +53,8 @@ func TestASearchWithoutAQueryLists(t *testing.T) {
 		`{"order":"key","namespace":"work"}`:       "d",
 		`{"order":"key","tags":["t0"]}`:            "b c",
 		`{"order":"key","no_tags":["t0"]}`:         "a d",
+		`{"order":"key","prefix":"c"}`:             "c",
+		`{"query":"text","prefix":"b"}`:            "b",
 		`{"query":"text","no_tags":["t0"]}`:        "a",
 		`{"order":"key","type":"note","k":2}`:      "a b",
 		`{"order":"key","since":"2030-01-01"}`:     "",
@@ -71,6 +73,9 @@ func TestASearchWithoutAQueryLists(t *testing.T) {
 		if (p.Next != "") != (p.Total > len(p.Results)+strings.Count(arguments, "offset")*2) || (p.Next != "") != strings.Contains(note, "lists on") {
 			t.Errorf("%s: %d of %d, next %q, noted %q", arguments, len(p.Results), p.Total, p.Next, note)
 		}
+	}
+	if text := u.refused("memory_search", `{"prefix":"`+strings.Repeat("k", 2000)+`"}`); !strings.Contains(text, "the prefix has 2000 bytes") {
+		t.Errorf("a prefix beyond the limit is answered with %s", text)
 	}
 	first, _ := u.page(`{"order":"key","k":2,"since":"1h ago"}`)
 	u.must("memory_store", `{"key":"bb","value":"later"}`)

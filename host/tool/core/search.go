@@ -63,6 +63,7 @@ type searchRequest struct {
 	Offset    int            `json:"offset" alcove:"advanced" doc:"How many of the best results to pass over, to read on."`
 	Tags      []string       `json:"tags" doc:"Only memories with all of these tags."`
 	NoTags    []string       `json:"no_tags" alcove:"advanced" doc:"Only memories with none of these tags."`
+	Prefix    string         `json:"prefix" alcove:"advanced" doc:"Only memories whose key begins with this."`
 	Types     []string       `json:"type" alcove:"alias=factType|types" schema:"'type':['string','array'],'items':{'type':'string'}" doc:"Only memories of this type, or one of these."`
 	Agents    []string       `json:"agent" alcove:"advanced" schema:"'type':'string'" doc:"Only what this agent wrote last, or one of a list of agents."`
 	States    []memory.State `json:"state" alcove:"advanced" schema:"'type':'string'" doc:"active (when left out), archived, merged or pruned; or a list of these."`
@@ -118,7 +119,7 @@ func (*searchRequest) begun(a *request.Arguments, now time.Time) time.Time {
 // search returns what is searched for, what the answer tells, and the limit of the results in characters.
 func (c *call) search(r searchRequest) (q memory.Search, f form, limit int) {
 	q = memory.Search{
-		Text: r.Query, Order: r.Order, After: r.After, K: r.K, Offset: r.Offset, Tags: r.Tags, NoTags: r.NoTags, Types: r.Types, Writers: r.Agents, States: r.States,
+		Text: r.Query, Prefix: r.Prefix, Order: r.Order, After: r.After, K: r.K, Offset: r.Offset, Tags: r.Tags, NoTags: r.NoTags, Types: r.Types, Writers: r.Agents, States: r.States,
 		Since: r.Since.Time, Until: r.Until.Time, Namespaces: c.namespaces(r.Namespace), Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf,
 		Project: c.project(r.Namespace), Preferred: c.preferred(r.Namespace),
 		Events: r.Events, Mode: r.Mode, Vector: r.Vector, Embedder: r.Embedder, Expand: r.Expand, Distinct: r.Distinct, Explain: r.Explain, Features: r.Explain, Facets: r.Facets,

@@ -1,11 +1,25 @@
-import { Empty } from '../../parts'
+import { Tabs } from '../../parts'
+import { route, to } from '../../route'
 import { text } from '../../text'
+import { Agents } from './agents'
+import { Chat } from './chat'
+import { Conversations } from './conversations'
+import { Events } from './events'
+import './style.css'
+
+const tabs = { conversations: Conversations, agents: Agents, events: Events }
+type Tab = keyof typeof tabs
 
 export function Screen() {
+  const [first = 'conversations', namespace, client, session] = route.value.rest
+  if (first === 'conversations' && namespace !== undefined && client !== undefined && session !== undefined) return <Chat key={session} namespace={namespace} client={client} session={session} />
+  const tab: Tab = first in tabs ? (first as Tab) : 'conversations'
+  const Shown = tabs[tab]
   return (
     <>
       <h1>{text.nav.sessions}</h1>
-      <Empty title={text.nav.sessions} />
+      <Tabs label={text.nav.sessions} here={tab} tabs={(Object.keys(tabs) as Tab[]).map((id) => ({ id, name: text.sessions.tabs[id], href: to(['sessions', id]) }))} />
+      <Shown />
     </>
   )
 }
