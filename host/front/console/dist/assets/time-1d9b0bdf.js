@@ -1,1 +1,0 @@
-import{H as e,J as t,L as n,v as r}from"./index-bb3a353f.js";function i(){return n(t,{children:[n(`h1`,{children:e.nav.time}),n(r,{title:e.nav.time})]})}export{i as Screen};
