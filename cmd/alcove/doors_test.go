@@ -48,7 +48,7 @@ const unchanging = `
 	quota; quota list; quota remove; quota set; recall; retention; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
 	status; stop; tools; unlock; verify; version;
-	memory.get; memory.states; memory.list; memory.namespaces; memory.history; recall.get; memory.search; memory.touch; record.get; record.list;
+	memory.get; memory.states; memory.list; memory.namespaces; memory.history; recall.get; memory.search; memory.pairs; memory.touch; record.get; record.list;
 	record.scan; record.history; record.search; record.nearest; record.collections; log.append; log.read; log.verify; feed.read; feed.emit;
 	branch.list; branch.diff; branch.fork; branch.delete; link.list; config.get; config.list; config.put; config.history; config.rollback;
 	config.undo; config.rules; config.set; caller.get; quota.list; caller.can; session.list; scope.get; scope.list; scope.put; scope.members;

@@ -40,6 +40,8 @@ type Index interface {
 	Estimate(ctx context.Context, v search.View, f search.Filter) (tested, all int, err error)
 	// Tally counts what Select selects, if it can without a look at each document.
 	Tally(ctx context.Context, v search.View, f search.Filter) (n int, ok bool, err error)
+	// Pairs finds documents of one namespace and collection that share many terms.
+	Pairs(ctx context.Context, v search.View, q search.PairQuery) (search.Paired, error)
 	// Namespaces counts the documents by namespace.
 	Namespaces(ctx context.Context, v search.View) (map[string]int, error)
 	// Frequencies counts the active documents, and those with each of some terms.

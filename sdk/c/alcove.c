@@ -593,6 +593,7 @@ static POINTER(pointer_to_memory_filter, memory_filter);
 static LIST(list_of_memory, memory);
 static LIST(list_of_float32, float32);
 static LIST(list_of_memory_hit, memory_hit);
+static LIST(list_of_ints, ints);
 static LIST(list_of_memory_item, memory_item);
 static LIST(list_of_memory_id, memory_id);
 static LIST(list_of_memory_patch, memory_patch);
@@ -621,7 +622,6 @@ static LIST(list_of_quota_use, quota_use);
 static LIST(list_of_session, session);
 static LIST(list_of_scope, scope);
 static POINTER(pointer_to_progress, progress);
-static LIST(list_of_ints, ints);
 static LIST(list_of_list_of_float32, list_of_float32);
 static LIST(list_of_namespace, namespace);
 static LIST(list_of_embedding, embedding);
@@ -750,6 +750,10 @@ static const alcove_field memory_search_request_fields[] = {MUST(memory_search_r
 const alcove_type alcove_is_memory_search_request = {ALCOVE_IS_OBJECT, sizeof(alcove_memory_search_request), 16, NULL, memory_search_request_fields};
 static const alcove_field memory_search_response_fields[] = {MUST(memory_search_response, "hits", hits, list_of_memory_hit), MUST(memory_search_response, "total", total, int), };
 const alcove_type alcove_is_memory_search_response = {ALCOVE_IS_OBJECT, sizeof(alcove_memory_search_response), 2, NULL, memory_search_response_fields};
+static const alcove_field memory_pairs_request_fields[] = {MAY(memory_pairs_request, "namespace", namespace, text), MAY(memory_pairs_request, "filter", filter, pointer_to_memory_filter), MAY(memory_pairs_request, "after", after, text), MAY(memory_pairs_request, "limit", limit, int), MAY(memory_pairs_request, "similarity", similarity, float), MAY(memory_pairs_request, "missing", missing, int), MAY(memory_pairs_request, "most", most, int), };
+const alcove_type alcove_is_memory_pairs_request = {ALCOVE_IS_OBJECT, sizeof(alcove_memory_pairs_request), 7, NULL, memory_pairs_request_fields};
+static const alcove_field memory_pairs_response_fields[] = {MUST(memory_pairs_response, "keys", keys, texts), MUST(memory_pairs_response, "pairs", pairs, list_of_ints), MUST(memory_pairs_response, "similarities", similarities, list_of_float32), MUST(memory_pairs_response, "compared", compared, int), MAY(memory_pairs_response, "next", next, text), };
+const alcove_type alcove_is_memory_pairs_response = {ALCOVE_IS_OBJECT, sizeof(alcove_memory_pairs_response), 5, NULL, memory_pairs_response_fields};
 static const alcove_field memory_put_request_fields[] = {MUST(memory_put_request, "items", items, list_of_memory_item), };
 const alcove_type alcove_is_memory_put_request = {ALCOVE_IS_OBJECT, sizeof(alcove_memory_put_request), 1, NULL, memory_put_request_fields};
 static const alcove_field memory_put_response_fields[] = {MUST(memory_put_response, "stored", stored, list_of_memory_id), };
@@ -950,10 +954,10 @@ static const alcove_field text_detokenize_request_fields[] = {MUST(text_detokeni
 const alcove_type alcove_is_text_detokenize_request = {ALCOVE_IS_OBJECT, sizeof(alcove_text_detokenize_request), 1, NULL, text_detokenize_request_fields};
 static const alcove_field text_detokenize_response_fields[] = {MUST(text_detokenize_response, "encoding", encoding, text), MUST(text_detokenize_response, "texts", texts, texts), };
 const alcove_type alcove_is_text_detokenize_response = {ALCOVE_IS_OBJECT, sizeof(alcove_text_detokenize_response), 2, NULL, text_detokenize_response_fields};
-static const alcove_field embed_texts_request_fields[] = {MUST(embed_texts_request, "texts", texts, texts), MAY(embed_texts_request, "purpose", purpose, text), };
-const alcove_type alcove_is_embed_texts_request = {ALCOVE_IS_OBJECT, sizeof(alcove_embed_texts_request), 2, NULL, embed_texts_request_fields};
-static const alcove_field embed_texts_response_fields[] = {MUST(embed_texts_response, "model", model, text), MUST(embed_texts_response, "dimensions", dimensions, int), MUST(embed_texts_response, "vectors", vectors, list_of_list_of_float32), };
-const alcove_type alcove_is_embed_texts_response = {ALCOVE_IS_OBJECT, sizeof(alcove_embed_texts_response), 3, NULL, embed_texts_response_fields};
+static const alcove_field embed_texts_request_fields[] = {MUST(embed_texts_request, "texts", texts, texts), MAY(embed_texts_request, "purpose", purpose, text), MAY(embed_texts_request, "packed", packed, bool), };
+const alcove_type alcove_is_embed_texts_request = {ALCOVE_IS_OBJECT, sizeof(alcove_embed_texts_request), 3, NULL, embed_texts_request_fields};
+static const alcove_field embed_texts_response_fields[] = {MUST(embed_texts_response, "model", model, text), MUST(embed_texts_response, "dimensions", dimensions, int), MUST(embed_texts_response, "vectors", vectors, list_of_list_of_float32), MAY(embed_texts_response, "packed", packed, text), };
+const alcove_type alcove_is_embed_texts_response = {ALCOVE_IS_OBJECT, sizeof(alcove_embed_texts_response), 4, NULL, embed_texts_response_fields};
 static const alcove_field embed_rebuild_response_fields[] = {MUST(embed_rebuild_response, "embedder", embedder, text), MUST(embed_rebuild_response, "queued", queued, int), };
 const alcove_type alcove_is_embed_rebuild_response = {ALCOVE_IS_OBJECT, sizeof(alcove_embed_rebuild_response), 2, NULL, embed_rebuild_response_fields};
 static const alcove_field namespace_list_request_fields[] = {MAY(namespace_list_request, "prefix", prefix, text), MAY(namespace_list_request, "after", after, text), MAY(namespace_list_request, "limit", limit, int), MAY(namespace_list_request, "counts", counts, bool), };
@@ -1039,6 +1043,7 @@ alcove_status alcove_op_memory_namespaces(alcove_call *c, alcove_memory_namespac
 alcove_status alcove_op_memory_history(alcove_call *c, const alcove_memory_history_request *request, alcove_memory_history_response *response) { return alcove_exchange(c, "memory.history", &alcove_is_memory_history_request, request, &alcove_is_memory_history_response, response); }
 alcove_status alcove_op_recall_get(alcove_call *c, const alcove_recall_get_request *request, alcove_recall_get_response *response) { return alcove_exchange(c, "recall.get", &alcove_is_recall_get_request, request, &alcove_is_recall_get_response, response); }
 alcove_status alcove_op_memory_search(alcove_call *c, const alcove_memory_search_request *request, alcove_memory_search_response *response) { return alcove_exchange(c, "memory.search", &alcove_is_memory_search_request, request, &alcove_is_memory_search_response, response); }
+alcove_status alcove_op_memory_pairs(alcove_call *c, const alcove_memory_pairs_request *request, alcove_memory_pairs_response *response) { return alcove_exchange(c, "memory.pairs", &alcove_is_memory_pairs_request, request, &alcove_is_memory_pairs_response, response); }
 alcove_status alcove_op_memory_put(alcove_call *c, const alcove_memory_put_request *request, alcove_memory_put_response *response) { return alcove_exchange(c, "memory.put", &alcove_is_memory_put_request, request, &alcove_is_memory_put_response, response); }
 alcove_status alcove_op_memory_patch(alcove_call *c, const alcove_memory_patch_request *request, alcove_memory_patch_response *response) { return alcove_exchange(c, "memory.patch", &alcove_is_memory_patch_request, request, &alcove_is_memory_patch_response, response); }
 alcove_status alcove_op_memory_delete(alcove_call *c, const alcove_memory_delete_request *request, alcove_memory_delete_response *response) { return alcove_exchange(c, "memory.delete", &alcove_is_memory_delete_request, request, &alcove_is_memory_delete_response, response); }

@@ -134,6 +134,8 @@ typedef struct alcove_recall_get_request alcove_recall_get_request;
 typedef struct alcove_recall_get_response alcove_recall_get_response;
 typedef struct alcove_memory_search_request alcove_memory_search_request;
 typedef struct alcove_memory_search_response alcove_memory_search_response;
+typedef struct alcove_memory_pairs_request alcove_memory_pairs_request;
+typedef struct alcove_memory_pairs_response alcove_memory_pairs_response;
 typedef struct alcove_memory_put_request alcove_memory_put_request;
 typedef struct alcove_memory_put_response alcove_memory_put_response;
 typedef struct alcove_memory_patch_request alcove_memory_patch_request;
@@ -385,6 +387,10 @@ struct alcove_recall_get_response { alcove_recall recall; };
 struct alcove_memory_search_request { alcove_text query; ALCOVE_LIST(alcove_text) namespaces; int64_t k; int64_t offset; alcove_text order; double *min_importance; ALCOVE_LIST(alcove_text) writers; ALCOVE_LIST(alcove_text) tags; ALCOVE_LIST(alcove_text) types; ALCOVE_LIST(alcove_text) states; alcove_text since; alcove_text until; alcove_text as_of; alcove_text mode; ALCOVE_LIST(float) vector; bool features; };
 // The response of memory.search.
 struct alcove_memory_search_response { ALCOVE_LIST(alcove_memory_hit) hits; int64_t total; };
+// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+struct alcove_memory_pairs_request { alcove_text namespace; alcove_memory_filter *filter; alcove_text after; int64_t limit; double similarity; int64_t missing; int64_t most; };
+// The response of memory.pairs.
+struct alcove_memory_pairs_response { ALCOVE_LIST(alcove_text) keys; ALCOVE_LIST(ALCOVE_LIST(int64_t)) pairs; ALCOVE_LIST(float) similarities; int64_t compared; alcove_text next; };
 // The request of memory.put: stage memories.
 struct alcove_memory_put_request { ALCOVE_LIST(alcove_memory_item) items; };
 // The response of memory.put.
@@ -586,9 +592,9 @@ struct alcove_text_detokenize_request { ALCOVE_LIST(ALCOVE_LIST(int64_t)) ids; }
 // The response of text.detokenize.
 struct alcove_text_detokenize_response { alcove_text encoding; ALCOVE_LIST(alcove_text) texts; };
 // The request of embed.texts: vectors of texts.
-struct alcove_embed_texts_request { ALCOVE_LIST(alcove_text) texts; alcove_text purpose; };
+struct alcove_embed_texts_request { ALCOVE_LIST(alcove_text) texts; alcove_text purpose; bool packed; };
 // The response of embed.texts.
-struct alcove_embed_texts_response { alcove_text model; int64_t dimensions; ALCOVE_LIST(ALCOVE_LIST(float)) vectors; };
+struct alcove_embed_texts_response { alcove_text model; int64_t dimensions; ALCOVE_LIST(ALCOVE_LIST(float)) vectors; alcove_text packed; };
 // The response of embed.rebuild.
 struct alcove_embed_rebuild_response { alcove_text embedder; int64_t queued; };
 // The request of namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
@@ -722,6 +728,8 @@ extern const alcove_type alcove_is_recall_get_request;
 extern const alcove_type alcove_is_recall_get_response;
 extern const alcove_type alcove_is_memory_search_request;
 extern const alcove_type alcove_is_memory_search_response;
+extern const alcove_type alcove_is_memory_pairs_request;
+extern const alcove_type alcove_is_memory_pairs_response;
 extern const alcove_type alcove_is_memory_put_request;
 extern const alcove_type alcove_is_memory_put_response;
 extern const alcove_type alcove_is_memory_patch_request;
@@ -884,6 +892,9 @@ alcove_status alcove_op_recall_get(alcove_call *c, const alcove_recall_get_reque
 
 // memory.search: lexical, semantic or hybrid search; staged changes are not found.
 alcove_status alcove_op_memory_search(alcove_call *c, const alcove_memory_search_request *request, alcove_memory_search_response *response);
+
+// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+alcove_status alcove_op_memory_pairs(alcove_call *c, const alcove_memory_pairs_request *request, alcove_memory_pairs_response *response);
 
 // memory.put: stage memories.
 alcove_status alcove_op_memory_put(alcove_call *c, const alcove_memory_put_request *request, alcove_memory_put_response *response);

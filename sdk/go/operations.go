@@ -1125,6 +1125,48 @@ func (x *MemorySearchResponse) CodeJSON(c *scan.Coder) {
 	})
 }
 
+// MemoryPairsRequest is the request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+type MemoryPairsRequest struct {
+	Namespace  string        `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Filter     *MemoryFilter `json:"filter,omitzero"`     // only memories that meet all of its conditions; not by counters
+	After      string        `json:"after,omitzero"`      // only memories whose keys come after it: `next` of the answer before
+	Limit      int           `json:"limit,omitzero"`      // memories that are compared with each other, the first in the order of their keys; 1 to 20000; default: 20000
+	Similarity float64       `json:"similarity,omitzero"` // the least similarity: what the words weigh that both have, as a part of what all words of both weigh; 0.2 to 1; default: 0.4
+	Missing    int           `json:"missing,omitzero"`    // words of one memory that the other may lack; of the two numbers, the smaller counts. Of other pairs, only those are found of which no third memory is nearly as similar to one of both: four fifths as much; 0 to 1000; default: 0
+	Most       int           `json:"most,omitzero"`       // pairs at most, the most similar ones; 1 to 10000; default: 10000
+}
+
+func (x *MemoryPairsRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "filter", Value: scan.Pointer(&x.Filter, (*MemoryFilter).CodeJSON), Omit: x.Filter == nil},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "similarity", Value: scan.Number(&x.Similarity), Omit: x.Similarity == 0},
+		{Name: "missing", Value: scan.Int(&x.Missing), Omit: x.Missing == 0},
+		{Name: "most", Value: scan.Int(&x.Most), Omit: x.Most == 0},
+	})
+}
+
+// MemoryPairsResponse is the response of memory.pairs.
+type MemoryPairsResponse struct {
+	Keys         []string  `json:"keys"`          // the memories that are in pairs
+	Pairs        [][]int   `json:"pairs"`         // the pairs, the most similar first: two places in keys, from 0
+	Similarities []float32 `json:"similarities"`  // of each pair, 0 to 1
+	Compared     int       `json:"compared"`      // how many memories were compared
+	Next         string    `json:"next,omitzero"` // `after` of the memories that were not compared; absent when all were
+}
+
+func (x *MemoryPairsResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "pairs", Value: scan.List(&x.Pairs, func(v *[]int, c *scan.Coder) { scan.List(v, scan.CodeInt).CodeJSON(c) })},
+		{Name: "similarities", Value: scan.List(&x.Similarities, scan.CodeNumber32)},
+		{Name: "compared", Value: scan.Int(&x.Compared)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+	})
+}
+
 // MemoryPutRequest is the request of memory.put: stage memories.
 type MemoryPutRequest struct {
 	Items []MemoryItem `json:"items"` // the memories; 1 to 1000 elements
@@ -2645,20 +2687,23 @@ func (x *TextDetokenizeResponse) CodeJSON(c *scan.Coder) {
 type EmbedTextsRequest struct {
 	Texts   []string `json:"texts"`            // the texts; 1 to 256 elements
 	Purpose string   `json:"purpose,omitzero"` // what the vectors are for: document, query; default: document
+	Packed  bool     `json:"packed,omitzero"`  // answers `packed` in place of vectors, which takes fewer bytes and less time to read
 }
 
 func (x *EmbedTextsRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "texts", Value: scan.Texts(&x.Texts)},
 		{Name: "purpose", Value: scan.Text(&x.Purpose), Omit: x.Purpose == ""},
+		{Name: "packed", Value: scan.Bool(&x.Packed), Omit: !x.Packed},
 	})
 }
 
 // EmbedTextsResponse is the response of embed.texts.
 type EmbedTextsResponse struct {
-	Model      string      `json:"model"`      // the model that made them
-	Dimensions int         `json:"dimensions"` // values in each
-	Vectors    [][]float32 `json:"vectors"`    // a vector for each text
+	Model      string      `json:"model"`           // the model that made them
+	Dimensions int         `json:"dimensions"`      // values in each
+	Vectors    [][]float32 `json:"vectors"`         // a vector for each text; none where they are packed
+	Packed     string      `json:"packed,omitzero"` // the vectors one after the other, their values as float32, little-endian, in base64; of a text without a vector zeros
 }
 
 func (x *EmbedTextsResponse) CodeJSON(c *scan.Coder) {
@@ -2666,6 +2711,7 @@ func (x *EmbedTextsResponse) CodeJSON(c *scan.Coder) {
 		{Name: "model", Value: scan.Text(&x.Model)},
 		{Name: "dimensions", Value: scan.Int(&x.Dimensions)},
 		{Name: "vectors", Value: scan.List(&x.Vectors, func(v *[]float32, c *scan.Coder) { scan.List(v, scan.CodeNumber32).CodeJSON(c) })},
+		{Name: "packed", Value: scan.Text(&x.Packed), Omit: x.Packed == ""},
 	})
 }
 
@@ -3120,6 +3166,12 @@ func (c *Call) RecallGet(r RecallGetRequest) (out RecallGetResponse, err error) 
 // MemorySearch runs memory.search: lexical, semantic or hybrid search; staged changes are not found.
 func (c *Call) MemorySearch(r MemorySearchRequest) (out MemorySearchResponse, err error) {
 	err = c.exchange(OpMemorySearch, r.CodeJSON, out.CodeJSON)
+	return out, err
+}
+
+// MemoryPairs runs memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+func (c *Call) MemoryPairs(r MemoryPairsRequest) (out MemoryPairsResponse, err error) {
+	err = c.exchange(OpMemoryPairs, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 

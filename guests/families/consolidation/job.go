@@ -79,7 +79,7 @@ func (j Consolidation) consolidate(c *alcove.Call, cfg Config) (*result, *loaded
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.Progress(len(l.items), len(l.items), "comparing"); err != nil {
+	if err := c.Progress(l.compared, l.compared, "comparing"); err != nil {
 		return nil, nil, err
 	}
 	p, err := l.plan(c, cfg, j.Only, false)

@@ -32,7 +32,7 @@ func embed(c *alcove.Call, list []string) (compare.Vectors, error) {
 	for len(list) > 0 {
 		part := list[:min(len(list), mostEmbedded)]
 		list = list[len(part):]
-		out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: part})
+		vectors, _, err := c.Vectors(alcove.EmbedTextsRequest{Texts: part})
 		switch alcove.CodeOf(err) {
 		case "":
 		case alcove.Unavailable, alcove.Denied:
@@ -40,7 +40,7 @@ func embed(c *alcove.Call, list []string) (compare.Vectors, error) {
 		default:
 			return nil, err
 		}
-		for i, v := range out.Vectors {
+		for i, v := range vectors {
 			means[part[i]] = v
 		}
 	}

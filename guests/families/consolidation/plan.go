@@ -29,6 +29,8 @@ const (
 	mostJudged      = 2000 // pairs that are judged by meaning, the most similar ones
 	mostMeanings    = 4000 // words and texts of these
 	clusterFrom     = .5   // similarity of memories of a cluster
+	relatedFrom     = .6   // the same, as the host finds them, which knows fewer words that say nothing
+	mostWords       = 1000 // of a memory, of which the other may have others
 	partDuplicates  = "duplicates"
 	partContradicts = "contradictions"
 	partClusters    = "clusters"
@@ -59,7 +61,9 @@ func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*p
 			p.contradictions = l.contradictions(pairs, gone)
 		}
 		if wants(partClusters) {
-			p.clusters = l.clusters(pairs, gone, max(cfg.MinFacts, 2))
+			if p.clusters, err = l.clusters(c, cfg, pairs, gone); err != nil {
+				return nil, err
+			}
 		}
 	}
 	p.movedAway = slices.Contains(only, partStale)
@@ -68,12 +72,19 @@ func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*p
 
 // pairs are the pairs that are at least related.
 func (l *loaded) pairs(c *alcove.Call, meant bool) ([]compare.Pair, error) {
+	var pairs []compare.Pair
+	if l.candidates != nil {
+		pairs = l.reader.Among(l.facts, l.candidates)
+	} else {
+		pairs = l.reader.Candidates(l.facts)
+	}
 	if !meant {
-		pairs := l.reader.Pairs(l.facts)
+		for i := range pairs {
+			l.reader.Reconsider(l.facts, &pairs[i])
+		}
 		return pairs, l.confirm(c, pairs)
 	}
-	pairs := l.reader.Candidates(l.facts)
-	if compare.Few(len(l.facts)) {
+	if l.candidates == nil && compare.Few(len(l.facts)) {
 		means, err := embed(c, l.texts())
 		if err != nil {
 			return nil, err
@@ -257,11 +268,53 @@ func (l *loaded) contradictions(pairs []compare.Pair, gone map[int]bool) []compa
 }
 
 // clusters are groups of memories that stay and are about the same.
-func (l *loaded) clusters(pairs []compare.Pair, gone map[int]bool, least int) [][]int {
+func (l *loaded) clusters(c *alcove.Call, cfg Config, pairs []compare.Pair, gone map[int]bool) ([][]int, error) {
 	closest := slices.Clone(pairs)
+	if l.candidates != nil {
+		var err error
+		if closest, err = l.related(c, pairs); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortStableFunc(closest, func(a, b compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	groups := compare.Groups(len(l.items), closest, mostCluster, func(p compare.Pair) bool {
 		return p.Similarity >= clusterFrom && !p.Relation.Contradiction() && !gone[p.A] && !gone[p.B]
 	})
-	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
+	groups = slices.DeleteFunc(groups, func(g []int) bool { return len(g) < max(cfg.MinFacts, 2) })
+	return groups, l.readGroups(c, cfg, groups)
+}
+
+// related are the pairs of memories that are about the same, as the host finds them, without those that contradict each other.
+func (l *loaded) related(c *alcove.Call, judged []compare.Pair) (related []compare.Pair, err error) {
+	found, err := c.MemoryPairs(alcove.MemoryPairsRequest{Namespace: l.namespace, Filter: facts(false), After: l.after, Limit: l.most, Similarity: relatedFrom, Missing: mostWords})
+	if err != nil {
+		return nil, err
+	}
+	contradict := map[[2]int]bool{}
+	for _, p := range judged {
+		contradict[[2]int{p.A, p.B}] = p.Relation.Contradiction()
+	}
+	for i, p := range found.Pairs {
+		a, b := l.place(found.Keys[p[0]]), l.place(found.Keys[p[1]])
+		if a, b = min(a, b), max(a, b); !contradict[[2]int{a, b}] {
+			related = append(related, compare.Pair{A: a, B: b, Verdict: compare.Verdict{Relation: compare.Related, Similarity: float64(found.Similarities[i])}})
+		}
+	}
+	return related, nil
+}
+
+// readGroups reads what is listed or merged of groups and was not read yet.
+func (l *loaded) readGroups(c *alcove.Call, cfg Config, groups [][]int) error {
+	if !cfg.MergeClusters {
+		groups = groups[:min(len(groups), listed)]
+	}
+	var missing []item
+	for _, group := range groups {
+		for _, i := range group {
+			if l.facts[i] == nil {
+				missing = append(missing, l.items[i])
+			}
+		}
+	}
+	return l.read(c, missing)
 }

@@ -70,7 +70,7 @@ type cluster struct {
 // result describes a plan.
 func (l *loaded) result(p *plan) *result {
 	r := &result{
-		Namespace: l.namespace, Read: len(l.items), Turns: l.turns, More: l.more,
+		Namespace: l.namespace, Read: l.compared, Turns: l.turns, More: l.more,
 		Totals: totals{Groups: len(p.merges), Contradictions: len(p.contradictions), Clusters: len(p.clusters)},
 	}
 	if p.movedAway {

@@ -339,6 +339,7 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryList:    decoded(memoryList),
 		abi.OpMemoryHistory: decoded(memoryHistory),
 		abi.OpMemorySearch:  decoded(memorySearch),
+		abi.OpMemoryPairs:   decoded(memoryPairs),
 		abi.OpMemoryPut:     decoded(memoryPut),
 		abi.OpMemoryPatch:   decoded(memoryPatch),
 		abi.OpMemoryDelete:  decoded(memoryDelete),

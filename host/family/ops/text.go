@@ -2,6 +2,9 @@ package ops
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"math"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -111,9 +114,25 @@ func embedTexts(call *Call, ctx context.Context, r abi.EmbedTextsRequest) (out a
 	if call.host.Embedder == nil {
 		return out, noEmbedder()
 	}
-	out.Model, out.Vectors, err = call.host.Embedder.Embed(ctx, r.Texts, r.Purpose)
-	if len(out.Vectors) > 0 {
-		out.Dimensions = len(out.Vectors[0])
+	if out.Model, out.Vectors, err = call.host.Embedder.Embed(ctx, r.Texts, r.Purpose); err != nil {
+		return out, err
 	}
-	return out, err
+	for _, v := range out.Vectors {
+		out.Dimensions = max(out.Dimensions, len(v))
+	}
+	if r.Packed {
+		out.Packed, out.Vectors = packed(out.Vectors, out.Dimensions), [][]float32{}
+	}
+	return out, nil
+}
+
+// packed returns vectors in base64. Texts without a vector have zeros.
+func packed(vectors [][]float32, dimensions int) string {
+	data := make([]byte, 4*dimensions*len(vectors))
+	for i, v := range vectors {
+		for k, value := range v {
+			binary.LittleEndian.PutUint32(data[4*(i*dimensions+k):], math.Float32bits(value))
+		}
+	}
+	return base64.StdEncoding.EncodeToString(data)
 }

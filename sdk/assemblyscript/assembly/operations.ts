@@ -1113,6 +1113,47 @@ export class MemorySearchResponse {
   }
 }
 
+/** The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
+export class MemoryPairsRequest {
+  namespace: string = "";
+  filter: MemoryFilter | null = null;
+  after: string = "";
+  limit: i64 = 0;
+  similarity: f64 = 0;
+  missing: i64 = 0;
+  most: i64 = 0;
+  json(): Json {
+    const o = Json.object();
+    if (this.namespace != "") o.set("namespace", Json.text(this.namespace));
+    const filter_ = this.filter;
+    if (filter_ != null) o.set("filter", filter_.json());
+    if (this.after != "") o.set("after", Json.text(this.after));
+    if (this.limit != 0) o.set("limit", Json.int(this.limit));
+    if (this.similarity != 0) o.set("similarity", Json.float(this.similarity));
+    if (this.missing != 0) o.set("missing", Json.int(this.missing));
+    if (this.most != 0) o.set("most", Json.int(this.most));
+    return o;
+  }
+}
+
+/** The response of memory.pairs. */
+export class MemoryPairsResponse {
+  keys: string[] = [];
+  pairs: i64[][] = [];
+  similarities: f32[] = [];
+  compared: i64 = 0;
+  next: string = "";
+  static of(j: Json): MemoryPairsResponse {
+    const x = new MemoryPairsResponse();
+    x.keys = readList<string>(j.get("keys"), (v) => v.string());
+    x.pairs = readList<i64[]>(j.get("pairs"), (v) => readList<i64>(v, (v) => v.i64()));
+    x.similarities = readList<f32>(j.get("similarities"), (v) => <f32>v.f64());
+    x.compared = j.get("compared").i64();
+    x.next = j.get("next").string();
+    return x;
+  }
+}
+
 /** The request of memory.put: stage memories. */
 export class MemoryPutRequest {
   items: MemoryItem[] = [];
@@ -2535,10 +2576,12 @@ export class TextDetokenizeResponse {
 export class EmbedTextsRequest {
   texts: string[] = [];
   purpose: string = "";
+  packed: bool = false;
   json(): Json {
     const o = Json.object();
     o.set("texts", writeList<string>(this.texts, (v) => Json.text(v)));
     if (this.purpose != "") o.set("purpose", Json.text(this.purpose));
+    if (this.packed) o.set("packed", Json.bool(this.packed));
     return o;
   }
 }
@@ -2548,11 +2591,13 @@ export class EmbedTextsResponse {
   model: string = "";
   dimensions: i64 = 0;
   vectors: f32[][] = [];
+  packed: string = "";
   static of(j: Json): EmbedTextsResponse {
     const x = new EmbedTextsResponse();
     x.model = j.get("model").string();
     x.dimensions = j.get("dimensions").i64();
     x.vectors = readList<f32[]>(j.get("vectors"), (v) => readList<f32>(v, (v) => <f32>v.f64()));
+    x.packed = j.get("packed").string();
     return x;
   }
 }
@@ -3209,6 +3254,11 @@ export abstract class Operations {
   memorySearch(r: MemorySearchRequest): MemorySearchResponse | null {
     const answer = this.exchange("memory.search", r.json());
     return answer == null ? null : MemorySearchResponse.of(answer);
+  }
+  /** memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
+  memoryPairs(r: MemoryPairsRequest): MemoryPairsResponse | null {
+    const answer = this.exchange("memory.pairs", r.json());
+    return answer == null ? null : MemoryPairsResponse.of(answer);
   }
   /** memory.put: stage memories. */
   memoryPut(r: MemoryPutRequest): MemoryPutResponse | null {

@@ -172,6 +172,10 @@ object! {
     pub struct MemorySearchRequest { query: String; namespaces: Vec<String>, k: i64, offset: i64, order: String, min_importance: Option<f64>, writers: Vec<String>, tags: Vec<String>, types: Vec<String>, states: Vec<String>, since: String, until: String, as_of: String, mode: String, vector: Vec<f32>, features: bool }
     /// The response of memory.search.
     pub struct MemorySearchResponse { hits: Vec<MemoryHit>, total: i64 }
+    /// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+    pub struct MemoryPairsRequest { ; namespace: String, filter: Option<MemoryFilter>, after: String, limit: i64, similarity: f64, missing: i64, most: i64 }
+    /// The response of memory.pairs.
+    pub struct MemoryPairsResponse { keys: Vec<String>, pairs: Vec<Vec<i64>>, similarities: Vec<f32>, compared: i64; next: String }
     /// The request of memory.put: stage memories.
     pub struct MemoryPutRequest { items: Vec<MemoryItem> }
     /// The response of memory.put.
@@ -373,9 +377,9 @@ object! {
     /// The response of text.detokenize.
     pub struct TextDetokenizeResponse { encoding: String, texts: Vec<String> }
     /// The request of embed.texts: vectors of texts.
-    pub struct EmbedTextsRequest { texts: Vec<String>; purpose: String }
+    pub struct EmbedTextsRequest { texts: Vec<String>; purpose: String, packed: bool }
     /// The response of embed.texts.
-    pub struct EmbedTextsResponse { model: String, dimensions: i64, vectors: Vec<Vec<f32>> }
+    pub struct EmbedTextsResponse { model: String, dimensions: i64, vectors: Vec<Vec<f32>>; packed: String }
     /// The response of embed.rebuild.
     pub struct EmbedRebuildResponse { embedder: String, queued: i64 }
     /// The request of namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
@@ -485,6 +489,10 @@ impl Call<'_> {
     /// memory.search: lexical, semantic or hybrid search; staged changes are not found.
     pub fn memory_search(&self, request: &MemorySearchRequest) -> Result<MemorySearchResponse> {
         self.exchange("memory.search", request)
+    }
+    /// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+    pub fn memory_pairs(&self, request: &MemoryPairsRequest) -> Result<MemoryPairsResponse> {
+        self.exchange("memory.pairs", request)
     }
     /// memory.put: stage memories.
     pub fn memory_put(&self, request: &MemoryPutRequest) -> Result<MemoryPutResponse> {

@@ -22,15 +22,6 @@ const (
 	maxPartners = 60 // candidates of one fact that are compared
 )
 
-// Pairs finds all pairs of facts that share enough, and judges them by their words.
-func (r *Reader) Pairs(facts []*Fact) []Pair {
-	pairs := r.Candidates(facts)
-	for i := range pairs {
-		r.Reconsider(facts, &pairs[i])
-	}
-	return pairs
-}
-
 // Candidates finds all pairs of facts that share enough to be related, and does not judge them.
 //
 // It is exact down to a similarity of joinFrom, of looseFrom among few facts, except where a word is in more than maxPosting facts: facts are looked up
@@ -61,6 +52,21 @@ func (r *Reader) Candidates(facts []*Fact) []Pair {
 	}
 	r.joined = weights
 	return pairs
+}
+
+// Among are those of some pairs that share enough to be related. It does not judge them. A pair of which a fact is nil is none.
+func (r *Reader) Among(facts []*Fact, pairs []Pair) []Pair {
+	r.joined = r.weights(facts)
+	var found []Pair
+	for _, p := range pairs {
+		if facts[p.A] == nil || facts[p.B] == nil {
+			continue
+		}
+		if p.Similarity = overlapOf(facts[p.A], facts[p.B], r.joined).similarity(); p.Similarity >= joinFrom {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // joiner finds facts that may share enough with one that is added.

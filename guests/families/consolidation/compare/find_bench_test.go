@@ -26,7 +26,7 @@ func BenchmarkFinding(b *testing.B) {
 		}
 		read += time.Since(began)
 		began = time.Now()
-		pairs = r.Pairs(facts)
+		pairs = r.pairs(facts)
 		joined += time.Since(began)
 		means := Vectors{}
 		for _, f := range facts {

@@ -35,7 +35,7 @@ func TestPairsOfRealTexts(t *testing.T) {
 		t.Fatal("there are no texts")
 	}
 	counts := map[Relation]int{}
-	for _, p := range r.Pairs(facts) {
+	for _, p := range r.pairs(facts) {
 		counts[p.Relation]++
 		if p.Relation != Related {
 			t.Logf("%v, %.2f\n\t%.300s\n\t%.300s", p.Relation, p.Similarity, facts[p.A].Text(), facts[p.B].Text())

@@ -103,7 +103,7 @@ func FuzzComparing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		r := New().NewReader()
 		facts := []*Fact{r.Read(Render([]byte(a))), r.Read(Render([]byte(b))), r.Read(a), nil}
-		for _, p := range r.Pairs(facts) {
+		for _, p := range r.pairs(facts) {
 			if p.A >= p.B || p.Similarity < 0 || p.Similarity > 1.001 {
 				t.Fatalf("Pairs gives %+v, want A before B and a similarity of 0 to 1", p)
 			}
