@@ -78,11 +78,7 @@ func New(o Options) (*Server, error) {
 	if o.CheckPeer == nil {
 		o.CheckPeer = listen.CheckPeer
 	}
-	list, err := readFiles(o.Files)
-	if err != nil {
-		return nil, fmt.Errorf("read the console's files: %w", err)
-	}
-	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: newFailures(), files: list}
+	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: newFailures(), files: newFiles(o.Files)}
 	o.Acts.Permit, o.Acts.Refuse = s.permit, refuseAct
 	return s, nil
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/front/listen"
@@ -37,30 +39,44 @@ func protected(next http.Handler) http.Handler {
 
 const index = "index.html"
 
-// files are the built application, which is small enough for memory.
-type files struct{ byName map[string]file }
-
-type file struct {
-	data []byte
-	kind string // content type
-	tag  string // quoted ETag
+// files are the built application, which is small enough for memory. They are read when a browser first asks for one.
+type files struct {
+	read func() (map[string]file, error)
 }
 
-func readFiles(from fs.FS) (*files, error) {
-	list := &files{map[string]file{}}
+func newFiles(from fs.FS) *files {
+	return &files{sync.OnceValues(func() (map[string]file, error) { return readFiles(from) })}
+}
+
+type file struct {
+	data   []byte
+	packed []byte // by gzip; nil: it would not be smaller
+	kind   string // content type
+	tag    string // ETag, without quotes
+}
+
+func readFiles(from fs.FS) (map[string]file, error) {
+	list := map[string]file{}
 	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		data, err := fs.ReadFile(from, name)
 		digest := sha256.Sum256(data)
-		list.byName[name] = file{data, kindOf(name), `"` + hex.EncodeToString(digest[:16]) + `"`}
+		list[name] = file{data, packed(data), kindOf(name), hex.EncodeToString(digest[:16])}
 		return err
 	})
-	if _, ok := list.byName[index]; err == nil && !ok {
-		err = fs.ErrNotExist
-	}
 	return list, err
+}
+
+// packed returns data as gzip packs it, if that is worth it.
+func packed(data []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(data); err != nil || w.Close() != nil || out.Len() > len(data)*9/10 {
+		return nil
+	}
+	return out.Bytes()
 }
 
 // kindOf returns the content type of a file. Those of a web application are not left to the machine's table.
@@ -95,9 +111,15 @@ func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, Path)
-	found, ok := f.byName[name]
+	list, err := f.read()
+	if err != nil {
+		listen.Refuse(w, refusal(http.StatusInternalServerError, memory.Internal, "", "the console's files could not be read"))
+		return
+	}
+	found, ok := list[name]
 	if !ok && !strings.Contains(path.Base(name), ".") || name == "" {
-		name, found, ok = index, f.byName[index], true
+		name = index
+		found, ok = list[index]
 	}
 	if !ok {
 		listen.Refuse(w, refusal(http.StatusNotFound, memory.NotFound, "", "the console has no file "+clipped(name)))
@@ -105,10 +127,16 @@ func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", found.kind)
-	h.Set("ETag", found.tag)
+	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
 	if strings.HasPrefix(name, "assets/") { // their names have a hash of their content
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(found.data))
+	data := found.data
+	if found.packed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data, found.tag = found.packed, found.tag+"-gzip"
+	}
+	h.Set("ETag", `"`+found.tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

@@ -138,6 +138,12 @@ func TestFilesAreCachedAsLongAsTheyHold(t *testing.T) {
 	if r := get("sessions", "If-None-Match", tag); r.StatusCode != http.StatusNotModified {
 		t.Errorf("the page of a route is %d for its ETag, want 304", r.StatusCode)
 	}
+	if r := get("", "Accept-Encoding", "identity"); r.Header.Get("Content-Encoding") != "" || r.Header.Get("ETag") == tag {
+		t.Errorf("the page for a browser that unpacks nothing has the headers %v, want it as it is, with another ETag", r.Header)
+	}
+	if r := get("", "Accept-Encoding", "gzip, br"); r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("the page for a browser that unpacks gzip has the headers %v", r.Header)
+	}
 	for path, want := range map[string]int{"memories/a/b": 200, "memories/a.b": 404, "../token": 404, "assets/none-12345678.js": 404} {
 		if r := get(path); r.StatusCode != want {
 			t.Errorf("%s is %d, want %d", path, r.StatusCode, want)
