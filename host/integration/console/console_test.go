@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/nodejs"
 	"github.com/alcove-memory/alcove/host/testing/server"
@@ -48,6 +49,29 @@ func TestScreensOfAKey(t *testing.T) {
 
 func TestScreensWithMemories(t *testing.T) {
 	scenarios(t, "screens", asOperator(t, filled(t)))
+}
+
+func TestFamilies(t *testing.T) {
+	s := started(t)
+	if _, err := operator.Call(t.Context(), s.Acts, operator.SetPosture, operator.PostureRequest{Posture: operator.Personal}); err != nil {
+		t.Fatal(err)
+	}
+	scenarios(t, "families", asOperator(t, s))
+}
+
+func TestOperators(t *testing.T) {
+	s := filled(t)
+	g := asOperator(t, s)
+	g.Keys = map[string]string{"reader": s.Issue("reader", []operator.Right{"read"}, "work").Secret}
+	scenarios(t, "operator", g)
+}
+
+func TestALockedServer(t *testing.T) {
+	s := started(t)
+	if _, err := operator.Query(t.Context(), s.Acts, operator.LockDirectory); err != nil {
+		t.Fatal(err)
+	}
+	scenarios(t, "locked", asOperator(t, s))
 }
 
 // started is a server with the families that the program carries.

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { call, write, written } from '../../api'
-import { attempt } from '../../deed'
+import { act, call, write, written } from '../../api'
+import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
 import { ask, Button, Chip, Empty, Field, Loaded, Moment, Plain, Select, tell, Value } from '../../parts'
 import { to } from '../../route'
@@ -52,6 +52,13 @@ async function namespaces(abort: AbortSignal): Promise<string[]> {
   return (status.namespaces ?? []).map((n) => n.name)
 }
 
+/** Decides about a change: as the operator, whom no agent can claim to be, or as the agent of the key. */
+async function decide<T>(what: 'approve' | 'reject', namespace: string, params: object): Promise<T> {
+  const tool = 'memory_pending_' + what
+  if (!current()?.operator) return write<T>(tool, params, { namespace })
+  return (await act<{ result: T }>('call-tool', { tool, arguments: params, namespace })).result
+}
+
 /** Changes that wait for an approval or for votes. */
 export function Waiting() {
   const [status, setStatus] = useState<Status>('pending')
@@ -82,18 +89,18 @@ export function Waiting() {
 function Change({ of: p, open }: { of: List['pending'][number]; open: boolean }) {
   const [reason, setReason] = useState('')
   const [remember, setRemember] = useState<Remember>('once')
-  const may = open && !past.value && !current()?.read_only
+  const may = open && (current()?.operator ? mayAct() : !past.value && !current()?.read_only)
   const keys = p.keys ?? []
   const approve = async () => {
     if (!(await ask({ title: t.approve, will: t.approveWill(keys.length, p.by || t.somebody) + ' ' + t.remembers[remember], go: t.approve }))) return
     await attempt(async () => {
-      const a = await write<{ merged: boolean; votes?: number; needed?: number }>('memory_pending_approve', { id: p.id, remember }, { namespace: p.namespace })
+      const a = await decide<{ merged: boolean; votes?: number; needed?: number }>('approve', p.namespace, { id: p.id, remember })
       tell(a.merged ? t.merged : t.voted(a.votes ?? 0, a.needed ?? 0))
     })
   }
   const reject = async () => {
     if (!(await ask({ title: t.reject, will: t.rejectWill(keys.length, p.by || t.somebody) + ' ' + t.remembers[remember], go: t.reject, danger: true }))) return
-    await attempt(() => write('memory_pending_reject', { id: p.id, remember, ...(reason && { reason }) }, { namespace: p.namespace }), t.rejected)
+    await attempt(() => decide('reject', p.namespace, { id: p.id, remember, ...(reason && { reason }) }), t.rejected)
   }
   return (
     <li>
