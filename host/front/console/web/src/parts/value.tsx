@@ -43,12 +43,16 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ]
 
+// Formats are slow to make, and lists have a hundred moments.
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
 /** A moment as the distance to now; the whole moment is its title. */
 export function Moment({ at, now = Date.now() }: { at: string; now?: number }) {
   const then = new Date(at)
   if (Number.isNaN(then.getTime())) return <Plain>{at}</Plain>
   return (
-    <time datetime={at} title={then.toLocaleString()}>
+    <time datetime={at} title={exact.format(then)}>
       {ago(then.getTime(), now)}
     </time>
   )
@@ -58,5 +62,5 @@ export function Moment({ at, now = Date.now() }: { at: string; now?: number }) {
 export function ago(then: number, now: number): string {
   const seconds = (then - now) / 1000
   const [unit, length] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ['second', 1]
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(seconds / length), unit)
+  return relative.format(Math.round(seconds / length), unit)
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button, Chip, Empty, Icon, Problem, Select } from '../../parts'
 import { visible } from '../../parts/value'
 import { keep, route } from '../../route'
@@ -24,6 +24,8 @@ export function Browse() {
   const list = useRef<HTMLOListElement>(null)
   const chosen = useSelection(found.value?.results ?? [], JSON.stringify([asked, view.branch.value, view.namespace.value, view.moment.value]))
   const may = !past.value && !current()?.read_only
+  // A keystroke renders the box alone: the list stays as it is until there is another one.
+  const rows = useMemo(() => found.value?.results.map((m, i) => <Row key={id(m)} m={m} at={i} asked={found.value!.asked} {...(may && { chosen })} />), [found.value, chosen, may])
   useSlash(box)
   return (
     <div class="memories">
@@ -65,9 +67,7 @@ export function Browse() {
           {found.value && found.value.results.length === 0 && <Nothing asked={asked} set={set} note={found.value.note} />}
           {found.value && (
             <ol ref={list} class="list hits" aria-busy={found.busy} onKeyDown={(e) => moveAmong(e, list.current, box.current)}>
-              {found.value.results.map((m, i) => (
-                <Row key={id(m)} m={m} at={i} asked={found.value!.asked} q={asked.q} {...(may && { chosen })} />
-              ))}
+              {rows}
             </ol>
           )}
           {found.more && (
@@ -176,21 +176,26 @@ export interface Selection {
 function useSelection(results: Found[], by: string): Selection {
   const [chosen, setChosen] = useState<Map<string, Found>>(new Map())
   const last = useRef(0)
-  useEffect(() => setChosen(new Map()), [by])
-  return {
-    list: [...chosen.values()],
-    has: (p) => chosen.has(id(p)),
-    toggle: (at, range) => {
-      const next = new Map(chosen)
-      const on = !chosen.has(id(results[at]!))
-      const [from, to] = range ? [Math.min(last.current, at), Math.max(last.current, at)] : [at, at]
-      for (const m of results.slice(from, to + 1)) {
-        if (on) next.set(id(m), m)
-        else next.delete(id(m))
-      }
-      last.current = at
-      setChosen(next)
-    },
-    all: (list) => setChosen(new Map(list.map((m) => [id(m), m]))),
-  }
+  const shown = useRef(results)
+  shown.current = results
+  useEffect(() => setChosen((was) => (was.size > 0 ? new Map() : was)), [by])
+  return useMemo(
+    () => ({
+      list: [...chosen.values()],
+      has: (p) => chosen.has(id(p)),
+      toggle: (at, range) => {
+        const next = new Map(chosen)
+        const on = !chosen.has(id(shown.current[at]!))
+        const [from, to] = range ? [Math.min(last.current, at), Math.max(last.current, at)] : [at, at]
+        for (const m of shown.current.slice(from, to + 1)) {
+          if (on) next.set(id(m), m)
+          else next.delete(id(m))
+        }
+        last.current = at
+        setChosen(next)
+      },
+      all: (list) => setChosen(new Map(list.map((m) => [id(m), m]))),
+    }),
+    [chosen],
+  )
 }

@@ -12,7 +12,7 @@ import { Bars } from './why'
 const words = text.memories
 
 /** A hit of the list. */
-export function Row({ m, at, asked, q, chosen }: { m: Found; at: number; asked: Record<string, unknown>; q: string; chosen?: Selection }) {
+export function Row({ m, at, asked, chosen }: { m: Found; at: number; asked: Record<string, unknown>; chosen?: Selection }) {
   const [open, setOpen] = useState(false)
   return (
     <li class={chosen?.has(m) ? 'chosen' : ''}>
@@ -43,7 +43,7 @@ export function Row({ m, at, asked, q, chosen }: { m: Found; at: number; asked: 
           )}
         </div>
         <p class="passage" dir="auto">
-          <Marked q={q}>{passage(m)}</Marked>
+          <Marked q={String(asked['query'] ?? '')}>{passage(m)}</Marked>
         </p>
         {open && <Explained m={m} at={at} asked={asked} />}
       </div>

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { call, written } from '../../api'
 import { failed, useLoad, type Load } from '../../load'
 import { view } from '../../view'
 import { attempts, parameters, type Asked, type Found, type Page } from './query'
 
 const perPage = 50
+const typing = 20 // hits of a search whose text is being typed
 const shown = { verbose: false, fields: ['namespace', 'agent', 'version', 'timestamp'] }
 
 /** A search with the pages that were read of it. */
@@ -18,7 +19,7 @@ export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading
   const by = [JSON.stringify(a), view.branch.value, view.namespace.value, view.moment.value, written.value]
   const turn = useRef(0)
   const read = async (abort: AbortSignal, mode = '') => ({ turn: ++turn.current, page: await firstPage(a, abort, mode) })
-  const words = useLoad((abort) => read(abort, 'lexical'), by, a.q ? 15 : 0)
+  const words = useLoad((abort) => read(abort, 'lexical'), by)
   const settled = useSettled(by.join('\n'))
   const meaning = useLoad(async (abort) => (settled && meant(a) ? read(abort) : undefined), [settled])
   const later = (meaning.value?.turn ?? 0) > (words.value?.turn ?? 0) ? meaning : words
@@ -26,9 +27,9 @@ export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading
   const [rest, setRest] = useState<{ of?: Listed; pages: Page[]; reading: boolean }>({ pages: [], reading: false })
   const latest = useRef(first.value)
   latest.current = first.value
-  useEffect(() => setRest({ pages: [], reading: false }), [first.value])
-  const pages = rest.of === first.value ? rest.pages : []
-  const value = first.value && { ...first.value, results: [first.value, ...pages].flatMap((p) => p.results) }
+  const further = rest.of === first.value ? rest : unread
+  const pages = further.pages
+  const value = useMemo(() => first.value && { ...first.value, results: [first.value, ...pages].flatMap((p) => p.results) }, [first.value, pages])
   const next = (pages.at(-1) ?? first.value)?.next
   const more = () => {
     const of = first.value!
@@ -40,8 +41,10 @@ export function useSearch(a: Asked): Load<Listed> & { more?: () => void; reading
     )
   }
   const goesOn = value && (next !== undefined || (!listing(value.asked) && value.results.length < value.total))
-  return { ...first, ...(value && { value }), reading: rest.reading, ...(goesOn && { more }) }
+  return { ...first, ...(value && { value }), reading: further.reading, ...(goesOn && { more }) }
 }
+
+const unread = { pages: [] as Page[], reading: false }
 
 const settling = 350 // ms without a key
 
@@ -62,10 +65,12 @@ const meant = (a: Asked) => a.q.trim() !== '' && a.order === ''
 const listing = (asked: Record<string, unknown>) => asked['query'] === undefined || asked['order'] !== undefined
 
 async function firstPage(a: Asked, abort: AbortSignal, mode = ''): Promise<Listed> {
+  const first = mode && meant(a) ? { mode, k: typing } : { k: perPage }
   let last: Listed | undefined
   for (const query of attempts(a.q)) {
-    const asked = { ...parameters(a, query), ...(mode && meant(a) && { mode }) }
-    last = { ...(await call<Page>('memory_search', { ...asked, k: perPage, ...shown }, { signal: abort })), asked }
+    const { k, ...more } = first
+    const asked = { ...parameters(a, query), ...more }
+    last = { ...(await call<Page>('memory_search', { ...asked, k, ...shown }, { signal: abort })), asked }
     if (last.total > 0) break
   }
   return last!
