@@ -600,11 +600,12 @@ type RecordGetResponse struct {
 	Records []*Record `json:"records"` // in the order of the keys; null for a missing one
 }
 
-// RecordPutRequest is the request of record.put: stage records.
+// RecordPutRequest is the request of record.put: stage records, or commit them at once.
 type RecordPutRequest struct {
 	Collection string       `json:"collection"`          // the collection
 	Namespace  string       `json:"namespace,omitempty"` // the namespace; default: the call's own
 	Items      []RecordItem `json:"items"`               // the records; 1 to 1000 elements
+	Now        bool         `json:"now,omitempty"`       // commits them at once and by themselves, so that they stay if the call fails, as a note of its failure does; of a collection that is kept per space. A call that goes on to write what it read there conflicts with itself. At most 16 times in a call
 }
 
 // RecordPutResponse is the response of record.put.

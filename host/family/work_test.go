@@ -122,7 +122,8 @@ func TestAFamilyMergesWhatItSawOfAProposalOfSeveralCalls(t *testing.T) {
 		}
 		return out.Seen
 	}
-	w.with(aFamily("look"), script{steps: []step{{"branch.diff", `{` + source + `}`}, {"branch.merge", `{` + source + `,"preview":true}`}, {"branch.merge", `{` + source + `}`}}})
+	w.with(aFamily("look"), script{steps: []step{{"branch.diff", `{` + source + `}`}, {"branch.merge", `{` + source + `,"preview":true}`},
+		{"branch.merge", `{` + source + `}`}}})
 	looked := w.as(owner(""), "look")
 	at := seen(looked[0])
 	if again := seen(looked[1]); again != at {
@@ -140,6 +141,31 @@ func TestAFamilyMergesWhatItSawOfAProposalOfSeveralCalls(t *testing.T) {
 	w.with(aFamily("merge"), script{steps: []step{{"branch.merge", fmt.Sprintf(`{%s,"seen":%d,"required":true}`, source, seen(late[1]))}}})
 	if got := w.as(owner(""), "merge")[0]; got.Error != nil || w.value("", "a") != "1" {
 		t.Errorf("a merge of what was seen is answered with %s, %v, and a is %q; want 1", got.OK, got.Error, w.value("", "a"))
+	}
+}
+
+// A tool that fails leaves what it kept at once, and nothing else.
+func TestARecordThatIsKeptNowStaysIfTheCallFails(t *testing.T) {
+	m := aFamily("tidy")
+	m.Collections = []abi.Collection{{Name: "failures", Per: "space"}, {Name: "notes"}}
+	keep := func(key, now string) step {
+		return step{"record.put", `{"collection":"failures","items":[{"key":"` + key + `","value":1}]` + now + `}`}
+	}
+	fails := script{fails: `{"code":"unavailable","message":"it is down"}`, steps: []step{keep("staged", ""), putsAndAsks[0]}}
+	for range 17 {
+		fails.steps = append(fails.steps, keep(fmt.Sprintf("kept-%d", len(fails.steps)), `,"now":true`))
+	}
+	w := open(t, nil).with(m, fails)
+	if _, err := w.call(given{Tool: "tidy_do"}); err == nil {
+		t.Fatal("the call succeeded, want it to fail")
+	}
+	w.with(m, script{steps: []step{{"record.list", `{"collection":"failures"}`}, {"memory.get", `{"keys":["a"]}`}}})
+	got := w.as(owner(""), "tidy")
+	if list := string(got[0].OK); strings.Count(list, `"kept-`) != 16 || strings.Contains(list, `"staged"`) {
+		t.Errorf("after a failed call there are the records %s, want the 16 that may be kept at once", list)
+	}
+	if !strings.Contains(string(got[1].OK), "null") {
+		t.Errorf("after a failed call there is the memory %s, want none", got[1].OK)
 	}
 }
 

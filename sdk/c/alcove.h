@@ -411,8 +411,8 @@ struct alcove_memory_touch_response { int64_t touched; };
 struct alcove_record_get_request { alcove_text collection; ALCOVE_LIST(alcove_text) keys; alcove_text namespace; alcove_text family; bool expired; };
 // The response of record.get.
 struct alcove_record_get_response { ALCOVE_LIST(alcove_record *) records; };
-// The request of record.put: stage records.
-struct alcove_record_put_request { alcove_text collection; alcove_text namespace; ALCOVE_LIST(alcove_record_item) items; };
+// The request of record.put: stage records, or commit them at once.
+struct alcove_record_put_request { alcove_text collection; alcove_text namespace; ALCOVE_LIST(alcove_record_item) items; bool now; };
 // The response of record.put.
 struct alcove_record_put_response { int64_t stored; };
 // The request of record.delete: stage deletions of records.
@@ -911,7 +911,7 @@ alcove_status alcove_op_memory_touch(alcove_call *c, const alcove_memory_touch_r
 // record.get: records of one of its own collections by their keys.
 alcove_status alcove_op_record_get(alcove_call *c, const alcove_record_get_request *request, alcove_record_get_response *response);
 
-// record.put: stage records.
+// record.put: stage records, or commit them at once.
 alcove_status alcove_op_record_put(alcove_call *c, const alcove_record_put_request *request, alcove_record_put_response *response);
 
 // record.delete: stage deletions of records.

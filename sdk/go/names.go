@@ -88,7 +88,7 @@ const (
 	OpMemoryDelete      Op = "memory.delete"      // stage deletions of memories
 	OpMemoryTouch       Op = "memory.touch"       // add to the counters of memories
 	OpRecordGet         Op = "record.get"         // records of one of its own collections by their keys
-	OpRecordPut         Op = "record.put"         // stage records
+	OpRecordPut         Op = "record.put"         // stage records, or commit them at once
 	OpRecordDelete      Op = "record.delete"      // stage deletions of records
 	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordScan        Op = "record.scan"        // the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys

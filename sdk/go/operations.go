@@ -1299,11 +1299,12 @@ func (x *RecordGetResponse) CodeJSON(c *scan.Coder) {
 	})
 }
 
-// RecordPutRequest is the request of record.put: stage records.
+// RecordPutRequest is the request of record.put: stage records, or commit them at once.
 type RecordPutRequest struct {
 	Collection string       `json:"collection"`         // the collection
 	Namespace  string       `json:"namespace,omitzero"` // the namespace; default: the call's own
 	Items      []RecordItem `json:"items"`              // the records; 1 to 1000 elements
+	Now        bool         `json:"now,omitzero"`       // commits them at once and by themselves, so that they stay if the call fails, as a note of its failure does; of a collection that is kept per space. A call that goes on to write what it read there conflicts with itself. At most 16 times in a call
 }
 
 func (x *RecordPutRequest) CodeJSON(c *scan.Coder) {
@@ -1311,6 +1312,7 @@ func (x *RecordPutRequest) CodeJSON(c *scan.Coder) {
 		{Name: "collection", Value: scan.Text(&x.Collection)},
 		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
 		{Name: "items", Value: scan.List(&x.Items, (*RecordItem).CodeJSON)},
+		{Name: "now", Value: scan.Bool(&x.Now), Omit: !x.Now},
 	})
 }
 
@@ -3205,7 +3207,7 @@ func (c *Call) RecordGet(r RecordGetRequest) (out RecordGetResponse, err error) 
 	return out, err
 }
 
-// RecordPut runs record.put: stage records.
+// RecordPut runs record.put: stage records, or commit them at once.
 func (c *Call) RecordPut(r RecordPutRequest) (out RecordPutResponse, err error) {
 	err = c.exchange(OpRecordPut, r.CodeJSON, out.CodeJSON)
 	return out, err

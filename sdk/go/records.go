@@ -118,6 +118,18 @@ func (r Records[T]) Put(c *Call, key string, v T) error {
 	return r.PutAll(c, func(yield func(string, T) bool) { yield(key, v) })
 }
 
+// PutNow commits a record at once and by itself, so that it stays if the call fails: a note of its failure. version has to be the newest of
+// the record, 0 that of none. The collection is one that is kept per space.
+func (r Records[T]) PutNow(c *Call, key string, v T, version uint64) error {
+	raw, err := r.write(&v)
+	if err != nil {
+		return Errorf(InvalidArgument, "put the record %s of %s: %v", key, r.Name, err)
+	}
+	items := []RecordItem{{Key: key, Value: raw, IfVersion: &version}}
+	_, err = c.RecordPut(RecordPutRequest{Collection: r.Name, Namespace: r.Namespace, Items: items, Now: true})
+	return err
+}
+
 // PutAll stages any number of records, by their keys: those of a map with maps.All.
 func (r Records[T]) PutAll(c *Call, records iter.Seq2[string, T]) error {
 	var items []RecordItem

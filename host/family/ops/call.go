@@ -167,6 +167,7 @@ type Call struct {
 
 	proposes bool          // something staged needs a proposal
 	secret   bool          // its answer shows one, and is not kept
+	apart    int           // commits beside that of the stage
 	later    []afterCommit // to run after the commit
 }
 

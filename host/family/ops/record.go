@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -186,17 +187,64 @@ func recordPut(call *Call, ctx context.Context, r abi.RecordPutRequest) (out abi
 	if err != nil {
 		return out, err
 	}
-	for _, item := range r.Items {
-		expires, err := call.expires(item.ExpiresAt)
-		if err != nil {
-			return out, err
-		}
-		it := memory.RecordItem{Key: item.Key, Value: item.Value, IfVersion: item.IfVersion, ExpiresAt: expires}
-		if err := call.Stage.Keep(ctx, c, namespace, it); err != nil {
-			return out, err
-		}
+	if r.Now {
+		err = call.keepNow(ctx, c, namespace, r.Items)
+	} else {
+		err = call.keepIn(ctx, call.Stage, c, namespace, r.Items)
+	}
+	if err != nil {
+		return out, err
 	}
 	return abi.RecordPutResponse{Stored: len(r.Items)}, nil
+}
+
+// keepIn stages records.
+func (call *Call) keepIn(ctx context.Context, stage *memory.Stage, c memory.Collection, namespace string, items []abi.RecordItem) error {
+	for _, item := range items {
+		expires, err := call.expires(item.ExpiresAt)
+		if err != nil {
+			return err
+		}
+		it := memory.RecordItem{Key: item.Key, Value: item.Value, IfVersion: item.IfVersion, ExpiresAt: expires}
+		if err := stage.Keep(ctx, c, namespace, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepNow commits records in a stage of their own, again if others commit meanwhile.
+func (call *Call) keepNow(ctx context.Context, c memory.Collection, namespace string, items []abi.RecordItem) (last error) {
+	if !c.PerSpace {
+		return invalid("now is for records of a collection that is kept per space: those of a branch commit with the call")
+	}
+	if call.apart++; call.apart > mostApart {
+		return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("a call keeps records at once %d times at most: stage the others", mostApart)}
+	}
+	for range keepAttempts {
+		stage, err := call.space().Stage(ctx, memory.Default)
+		if err != nil {
+			return err
+		}
+		if err := call.keepIn(ctx, stage, c, namespace, items); err != nil || call.DryRun {
+			return err
+		}
+		if _, last = stage.Commit(ctx, memory.Commit{}); !isConflict(last) {
+			return last
+		}
+	}
+	return last
+}
+
+// Bounds of records that are kept at once: how often in a call, and how often they are committed behind others.
+const (
+	mostApart    = 16
+	keepAttempts = 8
+)
+
+func isConflict(err error) bool {
+	var known *memory.Error
+	return errors.As(err, &known) && known.Code == memory.Conflict
 }
 
 func recordDelete(call *Call, ctx context.Context, r abi.RecordDeleteRequest) (out abi.RecordDeleteResponse, err error) {

@@ -1276,16 +1276,18 @@ export class RecordGetResponse {
   }
 }
 
-/** The request of record.put: stage records. */
+/** The request of record.put: stage records, or commit them at once. */
 export class RecordPutRequest {
   collection: string = "";
   namespace: string = "";
   items: RecordItem[] = [];
+  now: bool = false;
   json(): Json {
     const o = Json.object();
     o.set("collection", Json.text(this.collection));
     if (this.namespace != "") o.set("namespace", Json.text(this.namespace));
     o.set("items", writeList<RecordItem>(this.items, (v) => v.json()));
+    if (this.now) o.set("now", Json.bool(this.now));
     return o;
   }
 }
@@ -3285,7 +3287,7 @@ export abstract class Operations {
     const answer = this.exchange("record.get", r.json());
     return answer == null ? null : RecordGetResponse.of(answer);
   }
-  /** record.put: stage records. */
+  /** record.put: stage records, or commit them at once. */
   recordPut(r: RecordPutRequest): RecordPutResponse | null {
     const answer = this.exchange("record.put", r.json());
     return answer == null ? null : RecordPutResponse.of(answer);

@@ -196,8 +196,8 @@ object! {
     pub struct RecordGetRequest { collection: String, keys: Vec<String>; namespace: String, family: String, expired: bool }
     /// The response of record.get.
     pub struct RecordGetResponse { records: Vec<Option<Record>> }
-    /// The request of record.put: stage records.
-    pub struct RecordPutRequest { collection: String, items: Vec<RecordItem>; namespace: String }
+    /// The request of record.put: stage records, or commit them at once.
+    pub struct RecordPutRequest { collection: String, items: Vec<RecordItem>; namespace: String, now: bool }
     /// The response of record.put.
     pub struct RecordPutResponse { stored: i64 }
     /// The request of record.delete: stage deletions of records.
@@ -514,7 +514,7 @@ impl Call<'_> {
     pub fn record_get(&self, request: &RecordGetRequest) -> Result<RecordGetResponse> {
         self.exchange("record.get", request)
     }
-    /// record.put: stage records.
+    /// record.put: stage records, or commit them at once.
     pub fn record_put(&self, request: &RecordPutRequest) -> Result<RecordPutResponse> {
         self.exchange("record.put", request)
     }
