@@ -33,7 +33,7 @@ func (in SiteConnect) Call(c *alcove.Call, cfg Config) (out siteConnected, err e
 	}
 	offered, err := get(c, cfg, slug)
 	if err != nil {
-		return out, err
+		return out, noted(c, slug, err)
 	}
 	k, err := readCatalogue(c, slug)
 	if err != nil {

@@ -33,8 +33,11 @@ func published(c *alcove.Call, tool string, arguments alcove.Raw) (alcove.Raw, e
 		arguments = alcove.Raw("{}")
 	}
 	data, err := act(c, cfg, slug, action, arguments)
-	if err != nil || len(data) > 0 && data[0] == '{' {
-		return data, err
+	if err != nil {
+		return nil, noted(c, slug, err)
+	}
+	if len(data) > 0 && data[0] == '{' {
+		return data, nil
 	}
 	return object(func(w *scan.Writer) {
 		w.Key("result")

@@ -41,8 +41,9 @@ func (in SiteRefresh) Call(c *alcove.Call, cfg Config) (out siteRefreshed, err e
 	}
 	d, warnings, k, err := refresh(c, cfg, slug, &s, in.Accept)
 	if err != nil {
-		return out, err
+		return out, noted(c, slug, err)
 	}
+	s.LastError = ""
 	out = siteRefreshed{Added: d.added, Changed: d.changed, Removed: d.removed, Warnings: warnings}
 	for _, e := range k.pending() {
 		out.Pending = append(out.Pending, e.waiting())

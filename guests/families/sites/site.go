@@ -119,6 +119,31 @@ func stateOf(c *alcove.Call, slug string) (s site, err error) {
 
 func (s site) save(c *alcove.Call, slug string) error { return sites.In(home(slug)).Put(c, theSite, s) }
 
+// noted has the status of a site show its failure, although what a failed call stages is dropped. What callers got wrong is none; nor is it
+// noted where the state of the site changed meanwhile.
+func noted(c *alcove.Call, slug string, failure error) error {
+	switch alcove.CodeOf(failure) {
+	case alcove.Denied, alcove.Exhausted, alcove.Unavailable, alcove.Timeout, alcove.Internal:
+	default:
+		return failure
+	}
+	s, version := site{Status: available}, uint64(0)
+	found, err := c.RecordGet(alcove.RecordGetRequest{Collection: sites.Name, Namespace: home(slug), Keys: []string{theSite}})
+	if err == nil && len(found.Records) == 1 && found.Records[0] != nil {
+		var item alcove.Item[site]
+		item, err = sites.Item(found.Records[0])
+		s, version = item.Value, item.Version
+	}
+	if err == nil {
+		s.LastError = plain(failure.Error(), longestMessage)
+		err = sites.In(home(slug)).PutNow(c, theSite, s, version)
+	}
+	if err != nil {
+		c.Log("the failure of the site %s is not in its status: %v", slug, err)
+	}
+	return failure
+}
+
 // connectedSite is the state of a connected site.
 func connectedSite(c *alcove.Call, given string) (slug string, s site, err error) {
 	if slug, err = known(c, given); err != nil {

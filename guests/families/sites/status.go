@@ -5,7 +5,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // SiteStatus tells the state of a website.
 //
 // pending has the tools that the site added or changed: callers do not have them until memory_site_refresh accepts them. refused has those
-// that could not be published, with the reason. A temporary agent is active, completed or failed.
+// that could not be published, with the reason. last_error is the latest failure of the site since it was last connected, refreshed or
+// synchronized. A temporary agent is active, completed or failed.
 //
 //alcove:title State of a website
 //alcove:description State of one website: its tools, errors and agents.

@@ -33,7 +33,7 @@ func (in SiteSync) Call(c *alcove.Call, cfg Config) (out synced, err error) {
 		return out, err
 	}
 	if out, err = exchange(c, cfg, slug, &s); err != nil {
-		return out, err
+		return out, noted(c, slug, err)
 	}
 	return out, s.save(c, slug)
 }

@@ -161,6 +161,46 @@ func TestAJobLooksAfterSites(t *testing.T) {
 	}
 }
 
+func TestTheStatusShowsTheFailureOfACallThatFailed(t *testing.T) {
+	s, f := open(t)
+	shows := func(want string) {
+		t.Helper()
+		if got := call[struct {
+			LastError string `json:"last_error"`
+		}](t, s, "memory_site_status", args{"slug": "anwe-sh"}); got.LastError != want {
+			t.Errorf("memory_site_status has the last_error %q, want %q", got.LastError, want)
+		}
+	}
+	fails := func(tool string, arguments args) {
+		t.Helper()
+		if err := s.Tool(tool, arguments, nil); err == nil {
+			t.Errorf("%s %v succeeds, want the failure of the site", tool, arguments)
+		}
+	}
+	f.down = alcove.Errorf(alcove.Unavailable, "the endpoint cannot be reached")
+	fails("memory_site_connect", args{"slug": "anwe-sh"})
+	shows("unavailable: the endpoint cannot be reached")
+	f.down = nil
+	connect(t, s)
+	shows("")
+	f.answer = func(post) (int, string) { return 503, "<html>" }
+	fails("anwe-sh.posts.list", args{})
+	shows("unavailable: [anwe-sh] the site answered with the status 503")
+	f.answer = func(post) (int, string) { return 422, "<html>" }
+	fails("anwe-sh.posts.list", args{})
+	shows("unavailable: [anwe-sh] the site answered with the status 503") // what a caller got wrong is no failure of the site
+	f.answer = nil
+	call[any](t, s, "memory_site_refresh", args{"slug": "anwe-sh"})
+	shows("")
+	f.down = alcove.Errorf(alcove.Timeout, "the endpoint took too long")
+	fails("memory_site_sync", args{"slug": "anwe-sh"})
+	shows("timeout: the endpoint took too long")
+	s.DryRun, f.down = true, alcove.Errorf(alcove.Unavailable, "the endpoint is gone")
+	fails("memory_site_sync", args{"slug": "anwe-sh"})
+	s.DryRun = false
+	shows("timeout: the endpoint took too long")
+}
+
 func TestManyMemoriesAreSentInParts(t *testing.T) {
 	s, f := open(t)
 	connect(t, s)

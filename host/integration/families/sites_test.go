@@ -394,6 +394,9 @@ func (w *siteWorld) survivesARestart() {
 		w.T.Errorf("recalled without the network: %+v", got)
 	}
 	w.refused(w.owner, "unavailable", "anwe-sh.posts.list", nil)
+	if text := w.tell(w.owner, "memory_site_status", given{"slug": "anwe-sh"}); !strings.Contains(text, `"last_error":"`) {
+		w.T.Errorf("behind a failed call the status is %s, want it with last_error", text)
+	}
 	yes, no := true, false
 	_, err := operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Disable: &yes})
 	must.Do(w.T, err)
