@@ -40,6 +40,18 @@ export default {
     await key.waitFor({ state: 'detached' })
   },
 
+  async 'many keys are found by a word, delegated ones below their parent'(c) {
+    const page = await c.open()
+    const keys = Array.from({ length: 300 }, (_, i) => ({ id: `k${i}`, agent: `agent-${i}`, namespaces: ['work'], rights: ['read'], created: '2026-05-01T00:00:00Z', ...(i % 3 === 2 && { by: { family: 'sites', parent: `k${i - 1}`, depth: 1 } }) }))
+    await page.route('**/acts/keys', (r) => r.fulfill({ json: { required: true, limits: {}, keys } })) // in place of a family that delegates 300 times
+    await page.goto(c.given.address + '/console/operator/keys')
+    await page.locator('.tree .tree').getByText('agent-2', { exact: true }).waitFor()
+    await page.getByText('delegated by sites').first().waitFor()
+    await page.getByRole('searchbox').fill('agent-299')
+    await page.locator('.tree > li', { hasText: 'agent-299' }).waitFor()
+    assert.equal(await page.locator('.tree > li').count(), 1)
+  },
+
   async 'the audit log is filtered, and its chain is whole'(c) {
     const page = await c.open('operator/audit')
     await page.getByText(/The chain of \d+ entries is whole/).waitFor()

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { text } from '../text'
 import { Button } from './controls'
+import { visible } from './value'
 
 interface Question {
   title: string
@@ -40,8 +41,8 @@ export function Dialogs() {
   if (!question) return null
   return (
     <dialog ref={ref} aria-labelledby={id} onClose={() => question.answer(false)}>
-      <h2 id={id}>{question.title}</h2>
-      <div class="will">{question.will}</div>
+      <h2 id={id}>{visible(question.title)}</h2>
+      <div class="will">{typeof question.will === 'string' ? visible(question.will) : question.will}</div>
       <div class="row end">
         <Button onClick={() => question.answer(false)} autofocus>
           {text.dialog.cancel}

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { Button } from './controls'
+import { visible } from './value'
 
 interface Toast {
   id: number
@@ -29,7 +30,7 @@ export function Toasts() {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((t) => (
         <div key={t.id} class={`toast ${t.tone}`}>
-          <span>{t.message}</span>
+          <span>{visible(t.message)}</span>
           {t.undo && (
             <Button
               onClick={() => {

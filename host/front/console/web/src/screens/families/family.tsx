@@ -62,7 +62,9 @@ function Head({ family: f }: { family: Info }) {
         <Plain>{f.manifest.description}</Plain>
       </p>
       <div class="row above">
-        <span class="quiet">{t.version(f.manifest.version, f.source)}</span>
+        <span class="quiet">
+          <Plain>{t.version(f.manifest.version, f.source)}</Plain>
+        </span>
         <States of={f} use={f.use} />
         {mayAct() && f.digest && !f.hidden && (
           <span class="row apart">
@@ -98,10 +100,10 @@ function Worries({ family: f }: { family: Info }) {
           <Plain>{f.fault}</Plain>
         </Note>
       )}
-      {f.guard && <Note tone={f.guard.missing ? 'bad' : ''}>{t.guard(f.guard.version ?? '', f.guard.missing ?? '')}</Note>}
-      {!!f.lacking?.length && <Note tone="warn">{t.lackingFor(f.lacking.map((p) => t.power(p)))}</Note>}
-      {!!f.newly_asked?.length && <Note tone="warn">{t.newlyAsked(f.newly_asked.map((p) => t.power(p)))}</Note>}
-      {f.update && <Note tone="warn">{t.lostBy(f.update.version ?? '', (f.update.dropped ?? []).join(', '))}</Note>}
+      {f.guard && <Note tone={f.guard.missing ? 'bad' : ''}><Plain>{t.guard(f.guard.version ?? '', f.guard.missing ?? '')}</Plain></Note>}
+      {!!f.lacking?.length && <Note tone="warn"><Plain>{t.lackingFor(f.lacking.map((p) => t.power(p)))}</Plain></Note>}
+      {!!f.newly_asked?.length && <Note tone="warn"><Plain>{t.newlyAsked(f.newly_asked.map((p) => t.power(p)))}</Plain></Note>}
+      {f.update && <Note tone="warn"><Plain>{t.lostBy(f.update.version ?? '', (f.update.dropped ?? []).join(', '))}</Plain></Note>}
       {f.grant_command && (
         <p>
           <Copy command={f.grant_command} />
@@ -193,6 +195,9 @@ function Trouble({ use }: { use: Use }) {
       <h2>{t.about.troubles}</h2>
       {use.cut && <p>{t.about.cut(use.cut.count)}</p>}
       {list.length === 0 && <p class="quiet">{t.about.noTroubles}</p>}
+      <p>
+        <a href={to(['operator', 'audit'], { family: use.family })}>{t.about.audit}</a>
+      </p>
       <ul class="bare">
         {list.map((x) => (
           <li key={x.kind}>

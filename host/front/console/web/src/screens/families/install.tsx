@@ -20,7 +20,7 @@ export function Install() {
         }}
       />
       <p class="quiet">{t.orCommand}</p>
-      <Copy command="alcove family install NAME@VERSION" />
+      <Copy command="alcove family install oci://REGISTRY/NAME:VERSION" />
     </section>
   )
 }

@@ -31,7 +31,9 @@ export async function change(d: Deed): Promise<boolean> {
   }
   const will = (
     <>
-      <p>{d.says}</p>
+      <p>
+        <Plain>{d.says}</Plain>
+      </p>
       <Difference of={diff} />
     </>
   )

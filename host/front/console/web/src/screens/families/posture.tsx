@@ -27,7 +27,11 @@ function Postures({ of: p }: { of: Posture }) {
   }
   return (
     <>
-      {p.why_shared && <Note>{p.why_shared}</Note>}
+      {p.why_shared && (
+        <Note>
+          <Plain>{p.why_shared}</Plain>
+        </Note>
+      )}
       <div class="grid">
         {(['personal', 'careful', 'locked'] as const).map((name) => (
           <section key={name} class="card">

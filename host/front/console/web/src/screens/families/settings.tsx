@@ -96,7 +96,9 @@ function Row({ setting: s, family, own }: { setting: Setting; family: string; ow
 function Change({ before, after, says }: { before: unknown; after: unknown; says: string }) {
   return (
     <>
-      <p>{says}</p>
+      <p>
+        <Plain>{says}</Plain>
+      </p>
       <p class="quiet">{t.before}</p>
       <Value of={before} />
       <p class="quiet">{t.after}</p>

@@ -121,8 +121,12 @@ function Change({ of: p, open }: { of: List['pending'][number]; open: boolean })
         <a href={to(['branches', p.branch])}>
           <Plain>{p.branch}</Plain>
         </a>
-        {!!p.votes?.length && <Chip>{t.votes(p.votes.join(', '))}</Chip>}
-        {p.approver && <Chip>{t.approver(p.approver)}</Chip>}
+        {!!p.votes?.length && <Chip>
+            <Plain>{t.votes(p.votes.join(', '))}</Plain>
+          </Chip>}
+        {p.approver && <Chip>
+            <Plain>{t.approver(p.approver)}</Plain>
+          </Chip>}
       </div>
       {p.reason && (
         <p>
@@ -155,7 +159,7 @@ function Change({ of: p, open }: { of: List['pending'][number]; open: boolean })
               </div>
             )}
           </div>
-          {c.also && <p class="quiet">{t.also(c.also.join(', '))}</p>}
+          {c.also && <p class="quiet"><Plain>{t.also(c.also.join(', '))}</Plain></p>}
         </div>
       ))}
       {!!p.more && <p class="quiet">{t.moreKeys(p.more)}</p>}

@@ -42,7 +42,7 @@ export function Keys() {
         <>
           <Note>{l.required ? t.required : t.notRequired}</Note>
           {mayAct() && <Create />}
-          {l.keys.length === 0 ? <Empty title={t.none} hint={t.noneHint} /> : <Tree keys={l.keys} of={l.keys.filter((k) => !l.keys.some((p) => p.id === k.by?.parent))} />}
+          {l.keys.length === 0 ? <Empty title={t.none} hint={t.noneHint} /> : <All keys={l.keys} />}
           <DefaultLimits of={l.limits} />
         </>
       )}
@@ -50,15 +50,37 @@ export function Keys() {
   )
 }
 
-function Tree({ keys, of }: { keys: Key[]; of: Key[] }) {
+const shown = 100 // keys at first
+
+/** The keys that a word is in, each with those that were delegated from it. */
+function All({ keys }: { keys: Key[] }) {
+  const [word, setWord] = useState('')
+  const [most, setMost] = useState(shown)
+  const ids = new Set(keys.map((k) => k.id))
+  const children = new Map<string, Key[]>()
+  for (const k of keys) {
+    const parent = k.by?.parent && ids.has(k.by.parent) ? k.by.parent : ''
+    children.get(parent)?.push(k) ?? children.set(parent, [k])
+  }
+  const found = word ? keys.filter((k) => [k.id, k.agent, ...(k.namespaces ?? [])].some((s) => s.includes(word))) : (children.get('') ?? [])
+  return (
+    <>
+      {keys.length > 5 && <input class="above" type="search" aria-label={t.find} placeholder={t.find} value={word} onInput={(e) => setWord(e.currentTarget.value.trim())} />}
+      <Tree of={found.slice(0, most)} children={children} />
+      {found.length > most && <Button onClick={() => setMost(most + shown)}>{text.more}</Button>}
+    </>
+  )
+}
+
+function Tree({ of, children }: { of: Key[]; children: Map<string, Key[]> }) {
   return (
     <ul class="list tree">
       {of.map((k) => {
-        const below = keys.filter((c) => c.by?.parent === k.id)
+        const below = children.get(k.id) ?? []
         return (
           <li key={k.id}>
             <One of={k} below={below.length} />
-            {below.length > 0 && <Tree keys={keys} of={below} />}
+            {below.length > 0 && <Tree of={below} children={children} />}
           </li>
         )
       })}
@@ -83,7 +105,11 @@ function One({ of: k, below }: { of: Key; below: number }) {
         </strong>
         <code>{k.id}</code>
         {k.revoked ? <Chip tone="bad">{t.isRevoked}</Chip> : over ? <Chip tone="warn">{t.isOver}</Chip> : <Chip tone="good">{t.holds}</Chip>}
-        {k.by && <Chip>{t.by(k.by.family, k.by.principal ?? '')}</Chip>}
+        {k.by && (
+          <Chip>
+            <Plain>{t.by(k.by.family, k.by.principal ?? '')}</Plain>
+          </Chip>
+        )}
         {mayAct() && (
           <span class="row apart">
             {!k.revoked && <Button onClick={() => void revoke()}>{t.revoke}</Button>}
