@@ -8,7 +8,7 @@ import { past, view } from '../../view'
 import { Bulk } from './bulk'
 import { Facets } from './facets'
 import { id, type Place } from './memory'
-import { facets, filtered, readAsked, writeAsked, type Asked, type Found } from './query'
+import { facets, filtered, lastAsked, readAsked, writeAsked, type Asked, type Found } from './query'
 import { Row } from './row'
 import { useSearch } from './search'
 
@@ -19,6 +19,9 @@ export function Browse() {
   const asked = readAsked(route.value.query)
   const set = (part: Partial<Asked>) => keep(writeAsked({ ...asked, ...part }))
   const found = useSearch(asked)
+  useEffect(() => {
+    lastAsked.value = asked
+  }, [JSON.stringify(asked)])
   const [panel, setPanel] = useState(false)
   const box = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLOListElement>(null)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call, written } from '../../api'
 import { useLoad } from '../../load'
 import { ask, Button, Chip, Empty, Field, Icon, Loaded, Moment, Plain } from '../../parts'
@@ -12,6 +12,7 @@ import { attempt, change, forgetAndTell, moveAndTell, planMove, withPin } from '
 import { Edit } from './edit'
 import { Versions } from './history'
 import { pinned, recall, type Memory, type Place } from './memory'
+import { lastAsked, writeAsked } from './query'
 import { Tree } from './tree'
 
 const words = text.memories
@@ -21,10 +22,14 @@ export function Page({ namespace, name }: { namespace: string; name: string }) {
   const place = { namespace, key: name }
   const memory = useLoad((abort) => recall(place, view.moment.value, abort), [namespace, name, view.branch.value, view.moment.value, written.value])
   const may = !past.value && !current()?.read_only
+  useEffect(() => {
+    scrollTo(0, 0)
+    document.getElementById('content')?.focus()
+  }, [])
   return (
     <article class="memory">
       <p>
-        <a href={to(['memories'])}>{words.back}</a>
+        <a href={to(['memories'], lastAsked.value ? writeAsked(lastAsked.value) : {})}>{words.back}</a>
       </p>
       <h1>
         <Plain>{name}</Plain>

@@ -1,4 +1,5 @@
 import type { Place } from './memory'
+import { signal } from '@preact/signals'
 import { view } from '../../view'
 
 /** What the screen asks for: the text of the box, the order, and the facets that are chosen. */
@@ -13,6 +14,9 @@ export interface Asked {
   since: string
   until: string
 }
+
+/** What the list showed last, to come back to. */
+export const lastAsked = signal<Asked | null>(null)
 
 /** The facets of which several can be chosen. */
 export type Facet = 'namespace' | 'type' | 'tags' | 'agent' | 'state'
