@@ -88,6 +88,9 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
+	if _, before := s.sessionOf(r); before != nil {
+		s.sessions.drop(before, over("its browser logged in anew"))
+	}
 	secret := s.sessions.begin(key)
 	http.SetCookie(w, s.cookie(secret, 0))
 	s.tell(w, r, secret, key)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -265,6 +266,24 @@ func TestTheCookieOfAnotherProcessIsRefused(t *testing.T) {
 	b.url = s.URL() + "/console/"
 	status, body = b.send("POST", "api/acts/health", "{}")
 	refused(t, "an act with the cookie of the server before", status, body, http.StatusUnauthorized)
+}
+
+func TestALoginEndsTheSessionBefore(t *testing.T) {
+	s := server.Start(t, host.Options{})
+	b := asOperator(t, s)
+	at, err := url.Parse(b.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, token := b.client.Jar.Cookies(at)[0], b.who.CSRF
+	b.in(`{"key":"` + s.Issue("ann", []operator.Right{"read"}, "*").Secret + `"}`)
+	if b.who.Operator || b.who.CSRF == token {
+		t.Errorf("the session after a login with a key is %+v, want a new one, of the key", b.who)
+	}
+	before.Path = at.Path
+	b.client.Jar.SetCookies(at, []*http.Cookie{before})
+	status, body := b.send("POST", "api/acts/health", "{}", "Alcove-Console", token)
+	refused(t, "an act in the session before", status, body, http.StatusUnauthorized)
 }
 
 func TestTheCookieIsForTheConsoleAloneAndForNoScript(t *testing.T) {
