@@ -299,6 +299,18 @@ var deeds = []deed{
 			}
 		}
 	}},
+	{"Timeline", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(a.Timeline(ctx, TimelineQuery{Buckets: 3, At: AsOf{Version: 20}}))
+		say(a.Timeline(ctx, TimelineQuery{Buckets: 1, Period: Period{Namespaces: []string{hidden}}}))
+	}},
+	{"Changed", func(ctx context.Context, a *Access, say func(any, error)) {
+		list, next, err := a.Changed(ctx, ChangedQuery{})
+		say([]any{list, next}, err)
+		list, next, err = a.Changed(ctx, ChangedQuery{Limit: 1, Period: Period{Since: AsOf{Version: 9}}})
+		say([]any{list, next}, err)
+		list, next, err = a.Changed(ctx, ChangedQuery{Period: Period{Namespaces: []string{hidden}}})
+		say([]any{list, next}, err)
+	}},
 	{"Merges", func(ctx context.Context, a *Access, say func(any, error)) {
 		say(a.Merges(ctx, 0))
 	}},

@@ -15,6 +15,7 @@ import (
 const (
 	defaultVersions = 20
 	mostVersions    = 50
+	mostBuckets     = 500
 )
 
 func (k *kit) historyTool() tool.Spec {
@@ -44,6 +45,11 @@ type historyRequest struct {
 	Key       string `json:"key" alcove:"alias=id|memory_id|factId" doc:"The key whose versions to list."`
 	Limit     int    `json:"limit" alcove:"show=maximum" doc:"How many versions: {default} when left out."`
 	AsOf      asOf   `json:"as_of" doc:"Only versions up to this moment, such as yesterday or v12."`
+	Since     asOf   `json:"since" alcove:"advanced" doc:"Without a key, with changes or buckets: after this moment."`
+	Until     asOf   `json:"until" alcove:"advanced" doc:"Without a key, with changes or buckets: up to this moment."`
+	Changes   bool   `json:"changes" alcove:"advanced" doc:"Without a key: the memories that differ between since and until, those changed last first."`
+	Buckets   int    `json:"buckets" alcove:"advanced" doc:"Without a key: how many memories changed in so many equal spans, and the changes beside as_of."`
+	After     string `json:"after" alcove:"advanced" doc:"With changes: next of the page before."`
 	Namespace string `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where it is; the session's namespace when left out."`
 	Branch    string `json:"branch" doc:"On which branch; the session's branch when left out."`
 	Authors   bool   `json:"authors" alcove:"advanced" doc:"Tell what wrote each version: agent, client, session and family."`
@@ -52,13 +58,31 @@ type historyRequest struct {
 
 // Limits implements request.Limited.
 func (historyRequest) Limits() request.Limits {
-	return request.Limits{"limit": {Min: 1, Max: mostVersions, Default: defaultVersions}}
+	return request.Limits{"limit": {Min: 1, Max: mostVersions, Default: defaultVersions}, "buckets": {Min: 1, Max: mostBuckets}}
+}
+
+// Check implements request.Checker.
+func (r *historyRequest) Check(a *request.Arguments) {
+	of := r.Changes || r.Buckets > 0
+	switch {
+	case r.Key != "" && of:
+		a.Fault("key", "memory_history of a key takes neither changes nor buckets: leave the key out")
+	case !of && (!r.Since.IsNow() || !r.Until.IsNow()):
+		a.Fault("since", "memory_history takes since and until only with changes or buckets")
+	case r.Changes && r.Buckets > 0:
+		a.Fault("buckets", "memory_history takes changes or buckets, not both")
+	}
 }
 
 func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error) {
 	f := c.form(c.location(r.Namespace, r.Branch), r.shown)
 	location, key, at := f.place, r.Key, r.AsOf.AsOf
-	if key == "" {
+	switch {
+	case r.Changes:
+		return changed(ctx, c, r, f)
+	case r.Buckets > 0:
+		return timeline(ctx, c, r, f)
+	case key == "":
 		return extent(ctx, c, location.Branch)
 	}
 	location, err := c.anywhere(ctx, location, key, at)
