@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, write, written } from '../../api'
 import { failed, useLoad } from '../../load'
@@ -18,12 +19,19 @@ interface Pending {
   approver?: string
 }
 
-/** What a proposal waits for, if the family of approvals has it. */
-export function Approval({ branch, namespaces, mayDecide }: { branch: string; namespaces: string[]; mayDecide: boolean }) {
+/** What a proposal waits for, if the family of approvals has it; otherwise the children, by which it is merged. */
+export function Approval({ branch, namespaces, mayDecide, children }: { branch: string; namespaces: string[]; mayDecide: boolean; children: ComponentChildren }) {
   const [reason, setReason] = useState('')
   const found = useLoad((abort) => pending(branch, namespaces, abort), [branch, namespaces.join('\n'), written.value])
   const waiting = found.value
-  if (!waiting) return <Note tone="warn">{t.proposal}</Note>
+  if (found.busy && !waiting) return <p class="quiet busy">{text.busy}</p>
+  if (!waiting)
+    return (
+      <>
+        <Note tone="warn">{t.proposal}</Note>
+        {children}
+      </>
+    )
   const { id, namespace } = waiting
   const votes = Array.isArray(waiting.votes) ? waiting.votes.length : (waiting.votes ?? 0)
   const decide = async (how: 'approve' | 'reject') => {

@@ -6,9 +6,10 @@ import { ask as confirm, Button, Loaded, Note, Select, tell } from '../../parts'
 import { visible } from '../../parts/value'
 import { text } from '../../text'
 import { view } from '../../view'
+import { Approval } from './approval'
 import { Clash } from './clash'
 import { Differences } from './difference'
-import { ask, idOf, strategies, type Merged, type Resolution, type Strategy } from './model'
+import { ask, idOf, proposer, strategies, type Merged, type Resolution, type Strategy } from './model'
 
 const t = text.branches
 
@@ -30,6 +31,14 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
       tell(failed(e).message, { bad: true })
     }
   }
+  const go = (m: Merged) =>
+    mayWrite && (
+      <p>
+        <Button kind="main" disabled={!!m.unresolved || m.unchanged || preview.busy} onClick={() => void merge(m)}>
+          {t.mergeGo(visible(source), visible(target))}
+        </Button>
+      </p>
+    )
   return (
     <>
       <div class="row">
@@ -41,12 +50,12 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
           <>
             <Note tone={m.unresolved ? 'warn' : ''}>{m.unresolved ? t.unresolved(m.unresolved) : m.unchanged ? t.nothing : t.would(m.applied, visible(target))}</Note>
             {m.note && <Note>{m.note}</Note>}
-            {mayWrite && (
-              <p>
-                <Button kind="main" disabled={!!m.unresolved || m.unchanged || preview.busy} onClick={() => void merge(m)}>
-                  {t.mergeGo(visible(source), visible(target))}
-                </Button>
-              </p>
+            {proposer(source) ? (
+              <Approval branch={source} namespaces={namespacesOf(m)} mayDecide={mayWrite}>
+                {go(m)}
+              </Approval>
+            ) : (
+              go(m)
             )}
             {m.clashes && m.clashes.length > 0 && (
               <section>
@@ -72,6 +81,8 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
     </>
   )
 }
+
+const namespacesOf = (m: Merged) => [...new Set([...m.differences, ...(m.clashes ?? [])].map((d) => d.namespace ?? ''))]
 
 /** The resolutions with that of one key replaced, or removed. */
 function without(all: Record<string, Resolution>, id: string, r: Resolution | undefined): Record<string, Resolution> {

@@ -6,11 +6,10 @@ import { go, keep, route, to } from '../../route'
 import { current } from '../../session'
 import { text } from '../../text'
 import { past, view } from '../../view'
-import { Approval } from './approval'
 import { Differences } from './difference'
 import { Fork } from './fork'
 import { MergePage } from './merge'
-import { ask, lookAt, proposer, root, type Branch, type Compared, type Merge } from './model'
+import { ask, idOf, lookAt, proposer, root, type Branch, type Compared, type Merge, type Merged } from './model'
 
 const t = text.branches
 
@@ -20,10 +19,10 @@ export function BranchPage({ branch, branches, merges }: { branch: Branch; branc
   const preferred = branch.parent && others.includes(branch.parent) ? branch.parent : others.includes(root) ? root : others[0]
   const asked = route.value.query.get('with')
   const other = asked && others.includes(asked) ? asked : preferred
-  const tab = route.value.rest[1] === 'merge' ? 'merge' : ''
-  const mayWrite = !current()?.read_only && !past.value
   const family = proposer(name)
-  const choice = <Select label={tab ? t.into : t.compareWith} value={other ?? ''} choices={others.map((n) => [n, visible(n)])} onChoose={(v) => keep({ with: v === preferred ? '' : v })} />
+  const tab = route.value.rest[1] ?? (family ? 'merge' : 'differences') // of a proposal, what it would change is asked first
+  const mayWrite = !current()?.read_only && !past.value
+  const choice = <Select label={tab === 'merge' ? t.into : t.compareWith} value={other ?? ''} choices={others.map((n) => [n, visible(n)])} onChoose={(v) => keep({ with: v === preferred ? '' : v })} />
   return (
     <>
       <p>
@@ -46,16 +45,16 @@ export function BranchPage({ branch, branches, merges }: { branch: Branch; branc
             label={t.tabs}
             here={tab}
             tabs={[
-              { id: '', name: t.differences, href: to(['branches', name], { with: asked ?? '' }) },
-              { id: 'merge', name: t.merge, href: to(['branches', name, 'merge'], { with: asked ?? '' }) },
+              { id: 'differences', name: t.differences, href: to(['branches', name, 'differences'], { with: asked ?? '' }) },
+              { id: 'merge', name: family ? t.proposes : t.merge, href: to(['branches', name, 'merge'], { with: asked ?? '' }) },
             ]}
           />
-          {tab ? (
+          {tab === 'merge' ? (
             <MergePage key={other} source={name} target={other} mayWrite={mayWrite} choice={choice} />
           ) : (
             <>
               <div class="row">{choice}</div>
-              <Comparison name={name} other={other} family={family} mayWrite={mayWrite} />
+              <Comparison name={name} other={other} />
             </>
           )}
         </>
@@ -81,14 +80,14 @@ function Facts({ branch, merges }: { branch: Branch; merges: Merge[] }) {
   )
 }
 
-function Comparison({ name, other, family, mayWrite }: { name: string; other: string; family: string | undefined; mayWrite: boolean }) {
+function Comparison({ name, other }: { name: string; other: string }) {
   const within = view.namespace.value
   const compared = useLoad((abort) => ask<Compared>({ action: 'diff', compare: name, target: other, ...(within && { namespace: within }) }, abort), [name, other, within, written.value])
   return (
     <Loaded of={compared}>
       {(d) => (
         <>
-          {family && <Approval branch={name} namespaces={[...new Set(d.differences.map((x) => x.namespace ?? ''))]} mayDecide={mayWrite} />}
+          <h2>{t.differences}</h2>
           <p>{d.summary}</p>
           {d.note && <Note>{d.note}</Note>}
           <Differences list={d.differences} source={name} target={other} />
@@ -105,7 +104,8 @@ async function remove(branch: Branch): Promise<void> {
   const { name } = branch
   try {
     const lost = await unmerged(name)
-    const shown = lost ? await ask<Compared>({ action: 'diff', compare: name, target: branch.parent ?? root }).catch(() => undefined) : undefined
+    // A merge that takes everything of the branch would bring what only the branch has.
+    const shown = lost ? await ask<Merged>({ action: 'merge', source: name, target: branch.parent ?? root, strategy: 'source', preview: true }).catch(() => undefined) : undefined
     const final = proposer(name) !== undefined
     const yes = await confirm({
       title: t.deleteTitle(visible(name)),
@@ -113,17 +113,15 @@ async function remove(branch: Branch): Promise<void> {
       danger: true,
       will: (
         <>
-          <p>{lost ? lost.message : t.deleteSafe}</p>
+          <p>{lost ? t.deleteLoses(lost, visible(branch.parent ?? root)) : t.deleteSafe}</p>
           {shown && (
             <ul>
-              {shown.differences
-                .filter((d) => d.source)
-                .slice(0, mostNamed)
-                .map((d) => (
-                  <li key={d.key}>
-                    <Plain>{d.key}</Plain>
-                  </li>
-                ))}
+              {shown.differences.slice(0, mostNamed).map((d) => (
+                <li key={idOf(d)}>
+                  <Plain>{d.key}</Plain>
+                </li>
+              ))}
+              {shown.applied > mostNamed && <li>{t.others(shown.applied - mostNamed)}</li>}
             </ul>
           )}
           <p>{final ? t.deleteFinal : t.deleteRestorable}</p>
@@ -131,7 +129,7 @@ async function remove(branch: Branch): Promise<void> {
       ),
     })
     if (!yes) return
-    await write('memory_branch', { action: 'delete', name, force: lost !== undefined }, { branch: '' })
+    await write('memory_branch', { action: 'delete', name, force: lost > 0 }, { branch: '' })
     if (view.branch.value === name) view.branch.value = ''
     go(to(['branches']))
     tell(t.deletedNow(visible(name)), final ? {} : { undo: { name: t.restore, do: () => void restore(name) } })
@@ -149,14 +147,15 @@ async function restore(name: string): Promise<void> {
   }
 }
 
-/** What deleting a branch would lose, as the server says it; nothing: it can be deleted without force. */
-async function unmerged(name: string) {
+/** How many changes deleting a branch would lose; 0: it can be deleted without force. */
+async function unmerged(name: string): Promise<number> {
   try {
     await write('memory_branch', { action: 'delete', name }, { branch: '', dryRun: true })
-    return undefined
+    return 0
   } catch (e) {
     const why = failed(e)
-    if (why.code === 'E_CONFLICT') return why
-    throw why
+    const lost = (why.details as { unmerged?: number } | undefined)?.unmerged
+    if (why.code !== 'E_CONFLICT' || lost === undefined) throw why
+    return lost
   }
 }
