@@ -41,6 +41,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	defer s.writing.Unlock()
 	s.purges.Add(1)
 	defer s.feeds.Clear()
+	defer s.tallies.clear()
 	defer s.purges.Add(1)
 	defer s.indexes.Rebuild()
 	defer s.upkeep.Pause()()

@@ -233,6 +233,7 @@ func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep 
 	}
 	pins := s.catalogue.Pins(b.ID)
 	defer s.feeds.Clear() // feeds begin later now
+	defer s.tallies.clear()
 	if err := s.engine.Trim(ctx, b.ID, floor, pins, keep...); err != nil {
 		return err
 	}

@@ -81,6 +81,7 @@ type Space struct {
 	quotas    quota.Locks
 	indexes   *recordindex.Indexes
 	feeds     *feed.Reader
+	tallies   tallies
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges

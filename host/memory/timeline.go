@@ -56,7 +56,7 @@ type Bucket struct {
 	Changes int
 }
 
-// Timeline counts the changes of memories in equal spans of a period. It reads each change, but no value.
+// Timeline counts the changes of memories in equal spans of a period. It reads each change once, and no value.
 func (a *Access) Timeline(ctx context.Context, q TimelineQuery) (Timeline, error) {
 	if q.Buckets < 1 || q.Buckets > mostBuckets {
 		return Timeline{}, invalid("a timeline has 1 to %d buckets, not %d", mostBuckets, q.Buckets)
@@ -179,45 +179,26 @@ func (n *neighbours) add(version, at uint64) {
 
 // count counts the changes of a period into the buckets of a timeline.
 func (a *Access) count(ctx context.Context, p period, t *Timeline) (around neighbours, err error) {
-	selects, bucket, read := p.selects(), 0, 0
+	bucket := 0
 	for _, segment := range slices.Backward(p.segments()) {
-		for changes, err := range a.space.spanChanges(ctx, segment) {
-			if err != nil {
-				return around, err
+		changes, err := a.space.tallied(ctx, segment)
+		if err != nil {
+			return around, err
+		}
+		for version := range changes.selected(p.selects) {
+			for bucket < len(t.Buckets)-1 && version > t.Buckets[bucket].Version {
+				bucket++
 			}
-			if read += len(changes); read > mostCounted {
-				return around, &Error{Code: Exhausted,
-					Message: fmt.Sprintf("the period has more than %d changes: give a shorter one, with since and until", mostCounted)}
-			}
-			for _, c := range changes {
-				if !selects(c.Key) {
-					continue
-				}
-				for bucket < len(t.Buckets)-1 && c.Version > t.Buckets[bucket].Version {
-					bucket++
-				}
-				t.Buckets[bucket].Changes++
-				t.Changes++
-				around.add(c.Version, t.At.Version)
-			}
+			t.Buckets[bucket].Changes++
+			t.Changes++
+			around.add(version, t.At.Version)
 		}
 	}
 	return around, nil
 }
 
-// selects returns whether a key is a memory of the period's namespaces. Neighbours in a log are often of one namespace.
-func (p period) selects() func(store.Key) bool {
-	last, selected := "\x00", false
-	return func(k store.Key) bool {
-		if k.Collection != memories {
-			return false
-		}
-		if k.Namespace != last {
-			last, selected = k.Namespace, namespace.Selects(p.namespaces, k.Namespace)
-		}
-		return selected
-	}
-}
+// selects reports whether a namespace is one of the period's.
+func (p period) selects(name string) bool { return namespace.Selects(p.namespaces, name) }
 
 // span is the part of a branch's versions that lies in a period: after < version <= to.
 type span struct {
@@ -300,7 +281,7 @@ func (a *Access) Changed(ctx context.Context, q ChangedQuery) (list []ChangedMem
 		return nil, "", err
 	}
 	d := changedDraft{
-		access: a, period: p, before: p.before(), limit: a.space.page(q.Limit), from: from, selects: p.selects(), authors: map[uint64]Caller{},
+		access: a, period: p, before: p.before(), limit: a.space.page(q.Limit), from: from, authors: map[uint64]Caller{},
 	}
 	for _, s := range p.segments() {
 		if more, err := d.addSpan(ctx, s); err != nil || more {
@@ -339,7 +320,6 @@ type changedDraft struct {
 	before   view
 	limit    int
 	from     place
-	selects  func(store.Key) bool
 	authors  map[uint64]Caller
 	list     []ChangedMemory
 	next     place
@@ -382,7 +362,7 @@ func (d *changedDraft) addChanges(ctx context.Context, changes []store.Change) (
 				at = place{version: c.Version}
 			}
 			at.passed++
-			if c.Version == d.from.version && at.passed <= d.from.passed || !d.selects(c.Key) {
+			if c.Version == d.from.version && at.passed <= d.from.passed || c.Key.Collection != memories || !d.period.selects(c.Key.Namespace) {
 				continue
 			}
 			keys, places = append(keys, c.Key), append(places, at)

@@ -200,6 +200,52 @@ func TestAPeriodThatEndsBeforeItBeginsIsRefused(t *testing.T) {
 	}
 }
 
+// changesCounted is how many changes of a branch a timeline has.
+func changesCounted(t testing.TB, s *Space, branch string) int {
+	t.Helper()
+	return must.Get(s.As(ann).Timeline(t.Context(), TimelineQuery{Buckets: 3, Period: Period{Branch: branch}})).Changes
+}
+
+func TestATimelineFollowsLaterChangesForksAndRetention(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "a", "one")
+	middle := put(t, s, "", "b", "one")
+	if got := changesCounted(t, s, ""); got != 2 {
+		t.Fatalf("the first timeline has %d changes, want 2", got)
+	}
+	fork(t, s, "", "try")
+	put(t, s, "", "c", "one")
+	put(t, s, "try", "d", "one")
+	put(t, s, "try", "e", "one")
+	if got := [2]int{changesCounted(t, s, ""), changesCounted(t, s, "try")}; got != [2]int{3, 4} {
+		t.Errorf("the branch and its fork have %v changes, want 3 and 4", got)
+	}
+	past := TimelineQuery{Buckets: 2, Period: Period{Until: AsOf{Version: middle.Version}}}
+	if line := must.Get(s.As(ann).Timeline(t.Context(), past)); line.Changes != 2 {
+		t.Errorf("up to v%d it has %d changes, want 2", middle.Version, line.Changes)
+	}
+	must.Do(t, s.trim(t.Context(), must.Get(s.branch("")), middle.Version, nil))
+	if got := changesCounted(t, s, ""); got != 1 {
+		t.Errorf("after retention it has %d changes, want 1", got)
+	}
+}
+
+func TestMoreChangesThanStayInMemoryAreCountedEachTime(t *testing.T) {
+	s := testSpace(t)
+	for i := range 5 {
+		put(t, s, "", fmt.Sprint("k", i), "v")
+	}
+	b := must.Get(s.branch(""))
+	s.tallies.of(b.ID).large = true
+	if got := changesCounted(t, s, ""); got != 5 {
+		t.Errorf("a large branch has %d changes, want 5", got)
+	}
+	var few changeTally
+	if must.Do(t, few.add(t.Context(), s, span{b.ID, 0, must.Get(s.Newest(t.Context()))}, 4)); !few.large || len(few.versions) > 0 {
+		t.Errorf("a tally of at most 4 changes has %d", len(few.versions))
+	}
+}
+
 func BenchmarkTimeline(b *testing.B) {
 	s := fillListed(b, benchMemories(b))
 	for _, n := range []int{100, 400} {
