@@ -1,1 +1,0 @@
-import{W as e,Z as t,b as n,z as r}from"./index-dc2bc9fe.js";function i(){return r(t,{children:[r(`h1`,{children:e.nav.time}),r(n,{title:e.nav.time})]})}export{i as Screen};
