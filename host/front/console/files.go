@@ -37,7 +37,10 @@ func protected(next http.Handler) http.Handler {
 	})
 }
 
-const index = "index.html"
+const (
+	index  = "index.html"
+	assets = "assets/" // files whose names have a hash of their content
+)
 
 // files are the built application, which is small enough for memory. They are read when a browser first asks for one.
 type files struct {
@@ -117,7 +120,7 @@ func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, ok := list[name]
-	if !ok && !strings.Contains(path.Base(name), ".") || name == "" {
+	if !ok && !strings.HasPrefix(name, assets) || name == "" { // a place in the application may be called like a file
 		name = index
 		found, ok = list[index]
 	}
@@ -129,7 +132,7 @@ func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", found.kind)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
-	if strings.HasPrefix(name, "assets/") { // their names have a hash of their content
+	if strings.HasPrefix(name, assets) {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	data := found.data

@@ -145,7 +145,7 @@ func TestFilesAreCachedAsLongAsTheyHold(t *testing.T) {
 	if r := get("", "Accept-Encoding", "gzip, br"); r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("the page for a browser that unpacks gzip has the headers %v", r.Header)
 	}
-	for path, want := range map[string]int{"memories/a/b": 200, "memories/a.b": 404, "../token": 404, "assets/none-12345678.js": 404} {
+	for path, want := range map[string]int{"memories/a/b": 200, "memories/a/main.go": 200, "../token": 404, "assets/none-12345678.js": 404} {
 		if r := get(path); r.StatusCode != want {
 			t.Errorf("%s is %d, want %d", path, r.StatusCode, want)
 		}

@@ -85,6 +85,9 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
+	if err != nil && c.server.stopping.Err() != nil {
+		return false, nil // the client reads on from its watermark at the next server
+	}
 	if err != nil && s == c.room { // the client did not ask for it
 		c.room = nil
 		return false, nil

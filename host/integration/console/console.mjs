@@ -52,6 +52,12 @@ export class Console {
     return new URL(JSON.parse(answer).address).hash.replace('#ticket=', '')
   }
 
+  /** The address of a place in the application. */
+  address(...names) {
+    const part = (s) => encodeURIComponent(s.replace(/[%/]/g, encodeURIComponent))
+    return `${this.given.address}/console/${names.map(part).join('/')}`
+  }
+
   /** Waits until nothing is being read. */
   async settled() {
     await this.page.waitForFunction(() => !document.querySelector('.busy, [aria-busy="true"]'))

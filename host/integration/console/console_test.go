@@ -27,7 +27,8 @@ type given struct {
 	Browser string            `json:"browser"`
 	Admin   string            `json:"admin,omitempty"` // the socket that issues tickets; empty: the login is by key
 	Key     string            `json:"key,omitempty"`
-	Keys    map[string]string `json:"keys,omitempty"` // secrets by the names of agents
+	Keys    map[string]string `json:"keys,omitempty"`    // secrets by the names of agents
+	Control string            `json:"control,omitempty"` // where the test takes orders: POST /restart
 	Facts   any               `json:"facts,omitempty"`
 }
 

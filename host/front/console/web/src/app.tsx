@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentType } from 'preact'
+import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { failed } from './load'
 import { Login } from './login'
@@ -78,7 +78,25 @@ function Opened({ screen, opened }: { screen: Screen; opened: { current: number 
     if (opened.current++ > 0) document.getElementById('content')?.focus()
   }, [screen])
   if (code.failure) return <Problem failure={code.failure} again={() => location.reload()} />
-  return code.Screen ? <code.Screen /> : <p class="quiet busy">{text.busy}</p>
+  return code.Screen ? (
+    <Contained>
+      <code.Screen />
+    </Contained>
+  ) : (
+    <p class="quiet busy">{text.busy}</p>
+  )
+}
+
+/** Keeps a fault of a screen from taking the rest of the page with it. */
+class Contained extends Component<{ children: ComponentChildren }, { failure?: Failure }> {
+  override componentDidCatch(e: unknown) {
+    console.error(e)
+    this.setState({ failure: failed(e) })
+  }
+
+  override render() {
+    return this.state.failure ? <Problem failure={this.state.failure} again={() => location.reload()} /> : this.props.children
+  }
 }
 
 function Missing() {

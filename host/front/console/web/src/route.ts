@@ -12,8 +12,19 @@ export interface Route {
 
 const names = { branch: view.branch, in: view.namespace, at: view.moment }
 
+// A name may have slashes and be dots alone, which servers take for parts of the path even where they are encoded: they are encoded twice.
+const encoded = (name: string) => encodeURIComponent(name.replace(/[%/]|^\.+$/g, (s) => (s[0] === '.' ? s.replaceAll('.', '%2E') : encodeURIComponent(s))))
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(decodeURIComponent(part))
+  } catch {
+    return part // which nothing is called
+  }
+}
+
 function read(): Route {
-  const [screen = '', ...rest] = location.pathname.slice(base.length).split('/').map(decodeURIComponent)
+  const [screen = '', ...rest] = location.pathname.slice(base.length).split('/').map(decoded)
   const query = new URLSearchParams(location.search)
   for (const [name, part] of Object.entries(names)) {
     part.value = query.get(name) ?? ''
@@ -32,7 +43,7 @@ export function to(path: string[], query: Record<string, string> = {}): string {
   const all = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
   for (const [name, part] of Object.entries(names)) if (part.value) all.set(name, part.value)
   const asked = all.toString()
-  return base + path.map(encodeURIComponent).join('/') + (asked && '?' + asked)
+  return base + path.map(encoded).join('/') + (asked && '?' + asked)
 }
 
 /** Goes to an address that to returned. */

@@ -51,6 +51,12 @@ export function lost(why: Failure): void {
   if (why.status === 401) state.value = { is: 'out', why }
 }
 
+/** Looks whether the session still holds, for what the server does not tell the page why it failed. */
+export async function check(): Promise<void> {
+  const answer = await fetch(address).catch(() => undefined)
+  if (answer && !answer.ok) lost(await failureOf(answer))
+}
+
 async function ask(request: RequestInit): Promise<void> {
   try {
     const answer = await fetch(address, request)

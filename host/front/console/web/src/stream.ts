@@ -1,5 +1,6 @@
 import { signal, type Signal } from '@preact/signals'
 import { streamAddress } from './api'
+import { check } from './session'
 
 /** An event that the server pushed, or what somebody said in a room. */
 export interface Event {
@@ -82,6 +83,7 @@ export class Stream {
     socket.onclose = () => {
       if (this.#socket !== socket) return // it was left
       this.link.value = 'lost'
+      void check() // a browser does not say that a stream was refused
       this.#timer = window.setTimeout(() => this.#connect(), this.#wait)
       this.#wait = Math.min(2 * this.#wait, longest)
     }

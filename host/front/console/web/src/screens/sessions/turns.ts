@@ -52,7 +52,10 @@ export async function conversation(namespace: string, prefix: string, abort: Abo
 }
 
 /** When a turn was said, in ms. */
-export const when = (t: Turn) => Date.parse(t.metadata?.ts ?? t.timestamp)
+export function when(t: Turn): number {
+  const said = Date.parse(t.metadata?.ts ?? '')
+  return Number.isNaN(said) ? Date.parse(t.timestamp) : said
+}
 
 /** A conversation, as far as its turns were read. */
 export interface Conversation {
