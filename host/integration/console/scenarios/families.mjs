@@ -1,11 +1,21 @@
 // What the operator sees of families and does to them.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 
 const power = (page, name) => page.locator('li.power', { hasText: name })
 
 /** Answers the question that is asked. */
 async function answer(page, go) {
   await page.locator('dialog').getByRole('button', { name: go, exact: true }).click()
+}
+
+/** A module with a manifest in it, as alcove family pack makes it. */
+async function packed(manifest) {
+  const module = await readFile(new URL('../../../sandbox/testdata/guests/c.wasm', import.meta.url))
+  const length = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...length(n >> 7)])
+  const name = Buffer.from('alcove.manifest')
+  const section = Buffer.concat([Buffer.from(length(name.length)), name, Buffer.from(JSON.stringify(manifest))])
+  return Buffer.concat([module, Buffer.from([0, ...length(section.length)]), section])
 }
 
 export default {
@@ -113,6 +123,38 @@ export default {
     await answer(page, 'Approve')
     await page.getByRole('status').getByText('The change is in the memory').waitFor()
     assert.equal((await c.call('memory_recall', { namespace: 'board', key: 'fee' })).value, 'The fee is <b>twelve</b> guilders')
+  },
+
+  async 'a family from a file is installed, is text whatever it says, and is removed'(c) {
+    const page = await c.open('families?show=install')
+    const hostile = '<img src=x onerror="document.title=1"> \u202eevil\u202c \u0007'
+    const manifest = {
+      abi: 1,
+      name: 'harbour',
+      version: '1.0.0',
+      description: hostile,
+      docs: hostile,
+      tools: [{ name: 'harbour_tide', description: hostile, input_schema: { type: 'object' } }],
+      capabilities: [{ name: 'memory.read', scope: ['*'], reason: hostile }],
+      config: [{ key: 'unit', description: hostile, default: hostile }],
+    }
+    await page.getByLabel('Module').setInputFiles({ name: 'harbour.wasm', mimeType: 'application/wasm', buffer: await packed(manifest) })
+    await page.getByRole('button', { name: 'Show what changes' }).click()
+    assert.match(await page.locator('dialog .difference').textContent(), /"harbour": \{/)
+    await answer(page, 'Install')
+    await page.waitForURL(/families$/)
+    for (const part of ['', '?tab=powers', '?tab=settings', '?tab=tools']) {
+      await page.goto(c.given.address + '/console/families/harbour' + part)
+      await c.settled()
+      const text = await page.locator('#content').innerText()
+      assert.ok(text.includes('<img src=x'), `${part}: the markup is not shown as text: ${text}`)
+      assert.ok(text.includes('\u2039U+202E\u203aevil') && !text.includes('\u202e'), `${part}: characters that turn the direction are not shown`)
+      assert.equal(await page.locator('#content img').count(), 0)
+    }
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await answer(page, 'Remove')
+    await page.getByRole('link', { name: 'governance' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'harbour' }).count(), 0)
   },
 
   async 'the posture is changed, and the families say so'(c) {
