@@ -519,7 +519,7 @@ type MemorySearchResponse struct {
 	Total int         `json:"total"` // how many memories match
 }
 
-// MemoryPairsRequest is the request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+// MemoryPairsRequest is the request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
 type MemoryPairsRequest struct {
 	Namespace  string        `json:"namespace,omitempty"`  // the namespace; default: the call's own
 	Filter     *MemoryFilter `json:"filter,omitempty"`     // only memories that meet all of its conditions; not by counters

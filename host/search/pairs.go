@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/search/segment"
 )
@@ -40,8 +41,8 @@ var ErrTooLong = errors.New("the documents have too many terms to be compared at
 // MostPairedTerms bounds the terms of the documents that are compared, each document's counted by themselves.
 const MostPairedTerms = 8 << 20
 
-// Pairs finds the documents of one namespace and collection that share many terms, of their texts alone: keys and tags do not count. The
-// rarer a term, the more it weighs.
+// Pairs finds the documents of one namespace and collection that share many terms, of their texts alone: keys, tags and stop words do not
+// count, unless a text has no other words. The rarer a term, the more it weighs.
 //
 // All pairs are found, except that a term which more than mostPosted documents have among their heaviest finds no others by itself, and that
 // a document has at most mostPartners.
@@ -113,6 +114,7 @@ func (x *Index) gatherTexts(ctx context.Context, view View, q PairQuery) (*texts
 	}
 	g := &texts{keys: make([]string, len(list)), terms: byDocument(all, len(list)), count: len(terms), more: more}
 	by := x.queryAnalyser(view)
+	stops := by.stopsAmong(terms)
 	for n, d := range list {
 		g.keys[n] = d.key
 		if !d.turn {
@@ -121,7 +123,7 @@ func (x *Index) gatherTexts(ctx context.Context, view View, q PairQuery) (*texts
 		for _, tag := range d.tags {
 			g.drop(n, by, terms, tag)
 		}
-		g.terms[n] = slices.DeleteFunc(g.terms[n], func(o occurrence) bool { return o.times == 0 })
+		g.terms[n] = telling(g.terms[n], stops)
 	}
 	return g, ctx.Err()
 }
@@ -217,6 +219,27 @@ func byDocument(all []posted, documents int) [][]occurrence {
 		}
 	}
 	return terms
+}
+
+// telling are the terms that are left of a document, without stop words if there are others.
+func telling(terms []occurrence, stops bitset) []occurrence {
+	terms = slices.DeleteFunc(terms, func(o occurrence) bool { return o.times == 0 })
+	isStop := func(o occurrence) bool { return stops.has(o.term) }
+	if slices.IndexFunc(terms, func(o occurrence) bool { return !isStop(o) }) < 0 {
+		return terms
+	}
+	return slices.DeleteFunc(terms, isStop)
+}
+
+// stopsAmong returns the numbers of the terms that are stop words.
+func (a *Analyser) stopsAmong(terms map[string]uint32) bitset {
+	stops := newBitset(len(terms))
+	for stop := range a.stops {
+		if n, ok := terms[strings.ReplaceAll(stop, "'", "")]; ok {
+			stops.add(n)
+		}
+	}
+	return stops
 }
 
 func byTerm(a, b occurrence) int { return cmp.Compare(a.term, b.term) }

@@ -44,9 +44,16 @@ func keyPairs(found search.Paired) map[keyPair]float64 {
 
 // everyPair compares each document with each, and returns what q asks for.
 func everyPair(docs []search.Doc, q search.PairQuery) map[keyPair]float64 {
+	by, _ := search.NewAnalyser("english")
 	terms, counts := make([][]string, len(docs)), map[string]int{}
 	for i, d := range docs {
-		terms[i] = search.Terms(strings.Join(d.Text, "\n"))
+		for term := range by.Words(strings.Join(d.Text, "\n")) {
+			for _, stop := range by.Words(term) { // own is one, and the stem of owned
+				if !stop {
+					terms[i] = append(terms[i], term)
+				}
+			}
+		}
 		slices.Sort(terms[i])
 		terms[i] = slices.Compact(terms[i])
 		for _, term := range terms[i] {

@@ -387,7 +387,7 @@ struct alcove_recall_get_response { alcove_recall recall; };
 struct alcove_memory_search_request { alcove_text query; ALCOVE_LIST(alcove_text) namespaces; int64_t k; int64_t offset; alcove_text order; double *min_importance; ALCOVE_LIST(alcove_text) writers; ALCOVE_LIST(alcove_text) tags; ALCOVE_LIST(alcove_text) types; ALCOVE_LIST(alcove_text) states; alcove_text since; alcove_text until; alcove_text as_of; alcove_text mode; ALCOVE_LIST(float) vector; bool features; };
 // The response of memory.search.
 struct alcove_memory_search_response { ALCOVE_LIST(alcove_memory_hit) hits; int64_t total; };
-// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
 struct alcove_memory_pairs_request { alcove_text namespace; alcove_memory_filter *filter; alcove_text after; int64_t limit; double similarity; int64_t missing; int64_t most; };
 // The response of memory.pairs.
 struct alcove_memory_pairs_response { ALCOVE_LIST(alcove_text) keys; ALCOVE_LIST(ALCOVE_LIST(int64_t)) pairs; ALCOVE_LIST(float) similarities; int64_t compared; alcove_text next; };
@@ -893,7 +893,7 @@ alcove_status alcove_op_recall_get(alcove_call *c, const alcove_recall_get_reque
 // memory.search: lexical, semantic or hybrid search; staged changes are not found.
 alcove_status alcove_op_memory_search(alcove_call *c, const alcove_memory_search_request *request, alcove_memory_search_response *response);
 
-// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
 alcove_status alcove_op_memory_pairs(alcove_call *c, const alcove_memory_pairs_request *request, alcove_memory_pairs_response *response);
 
 // memory.put: stage memories.

@@ -82,7 +82,7 @@ const (
 	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
 	OpRecallGet         Op = "recall.get"         // what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it
 	OpMemorySearch      Op = "memory.search"      // lexical, semantic or hybrid search; staged changes are not found
-	OpMemoryPairs       Op = "memory.pairs"       // pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself
+	OpMemoryPairs       Op = "memory.pairs"       // pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself
 	OpMemoryPut         Op = "memory.put"         // stage memories
 	OpMemoryPatch       Op = "memory.patch"       // stage changes of some fields of memories
 	OpMemoryDelete      Op = "memory.delete"      // stage deletions of memories

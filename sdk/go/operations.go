@@ -1125,7 +1125,7 @@ func (x *MemorySearchResponse) CodeJSON(c *scan.Coder) {
 	})
 }
 
-// MemoryPairsRequest is the request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+// MemoryPairsRequest is the request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
 type MemoryPairsRequest struct {
 	Namespace  string        `json:"namespace,omitzero"`  // the namespace; default: the call's own
 	Filter     *MemoryFilter `json:"filter,omitzero"`     // only memories that meet all of its conditions; not by counters
@@ -3171,7 +3171,7 @@ func (c *Call) MemorySearch(r MemorySearchRequest) (out MemorySearchResponse, er
 	return out, err
 }
 
-// MemoryPairs runs memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+// MemoryPairs runs memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
 func (c *Call) MemoryPairs(r MemoryPairsRequest) (out MemoryPairsResponse, err error) {
 	err = c.exchange(OpMemoryPairs, r.CodeJSON, out.CodeJSON)
 	return out, err

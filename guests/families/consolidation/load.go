@@ -14,6 +14,10 @@ const (
 // mostMissing is how many words of one memory of a pair the other may lack, unless no third one is nearly as similar to one of both.
 const mostMissing = 1
 
+// candidateFrom is the least similarity of pairs that the host finds. It is less than that of pairs which are compared closely: the host
+// knows fewer words that say nothing, and reads no dates.
+const candidateFrom = .3
+
 // extent is what all parts of the family begin with. A page of memories may exceed most.
 type extent struct {
 	comparer *compare.Comparer
@@ -54,7 +58,7 @@ func (x extent) load(c *alcove.Call, namespace, after string) (*loaded, error) {
 	if namespace == "" {
 		l.namespace = c.Namespace
 	}
-	found, err := c.MemoryPairs(alcove.MemoryPairsRequest{Namespace: l.namespace, Filter: facts(false), After: after, Limit: x.most, Missing: mostMissing})
+	found, err := c.MemoryPairs(alcove.MemoryPairsRequest{Namespace: l.namespace, Filter: facts(false), After: after, Limit: x.most, Similarity: candidateFrom, Missing: mostMissing})
 	switch alcove.CodeOf(err) {
 	case "":
 		if !compare.Few(found.Compared) {

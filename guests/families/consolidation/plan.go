@@ -29,7 +29,6 @@ const (
 	mostJudged      = 2000 // pairs that are judged by meaning, the most similar ones
 	mostMeanings    = 4000 // words and texts of these
 	clusterFrom     = .5   // similarity of memories of a cluster
-	relatedFrom     = .6   // the same, as the host finds them, which knows fewer words that say nothing
 	mostWords       = 1000 // of a memory, of which the other may have others
 	partDuplicates  = "duplicates"
 	partContradicts = "contradictions"
@@ -286,7 +285,7 @@ func (l *loaded) clusters(c *alcove.Call, cfg Config, pairs []compare.Pair, gone
 
 // related are the pairs of memories that are about the same, as the host finds them, without those that contradict each other.
 func (l *loaded) related(c *alcove.Call, judged []compare.Pair) (related []compare.Pair, err error) {
-	found, err := c.MemoryPairs(alcove.MemoryPairsRequest{Namespace: l.namespace, Filter: facts(false), After: l.after, Limit: l.most, Similarity: relatedFrom, Missing: mostWords})
+	found, err := c.MemoryPairs(alcove.MemoryPairsRequest{Namespace: l.namespace, Filter: facts(false), After: l.after, Limit: l.most, Similarity: clusterFrom, Missing: mostWords})
 	if err != nil {
 		return nil, err
 	}

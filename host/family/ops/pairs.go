@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"math"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -42,7 +43,10 @@ func pairsOf(found search.Paired) abi.MemoryPairsResponse {
 		return at
 	}
 	for i, p := range found.Pairs {
-		out.Pairs[i], out.Similarities[i] = []int{place(p.A), place(p.B)}, p.Similarity
+		out.Pairs[i], out.Similarities[i] = []int{place(p.A), place(p.B)}, rounded(p.Similarity)
 	}
 	return out
 }
+
+// rounded leaves three digits, which all platforms agree on.
+func rounded(similarity float32) float32 { return float32(math.Round(float64(similarity)*1000) / 1000) }

@@ -1113,7 +1113,7 @@ export class MemorySearchResponse {
   }
 }
 
-/** The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
+/** The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
 export class MemoryPairsRequest {
   namespace: string = "";
   filter: MemoryFilter | null = null;
@@ -3257,7 +3257,7 @@ export abstract class Operations {
     const answer = this.exchange("memory.search", r.json());
     return answer == null ? null : MemorySearchResponse.of(answer);
   }
-  /** memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
+  /** memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself. */
   memoryPairs(r: MemoryPairsRequest): MemoryPairsResponse | null {
     const answer = this.exchange("memory.pairs", r.json());
     return answer == null ? null : MemoryPairsResponse.of(answer);

@@ -172,7 +172,7 @@ object! {
     pub struct MemorySearchRequest { query: String; namespaces: Vec<String>, k: i64, offset: i64, order: String, min_importance: Option<f64>, writers: Vec<String>, tags: Vec<String>, types: Vec<String>, states: Vec<String>, since: String, until: String, as_of: String, mode: String, vector: Vec<f32>, features: bool }
     /// The response of memory.search.
     pub struct MemorySearchResponse { hits: Vec<MemoryHit>, total: i64 }
-    /// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+    /// The request of memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
     pub struct MemoryPairsRequest { ; namespace: String, filter: Option<MemoryFilter>, after: String, limit: i64, similarity: f64, missing: i64, most: i64 }
     /// The response of memory.pairs.
     pub struct MemoryPairsResponse { keys: Vec<String>, pairs: Vec<Vec<i64>>, similarities: Vec<f32>, compared: i64; next: String }
@@ -490,7 +490,7 @@ impl Call<'_> {
     pub fn memory_search(&self, request: &MemorySearchRequest) -> Result<MemorySearchResponse> {
         self.exchange("memory.search", request)
     }
-    /// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys and tags do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
+    /// memory.pairs: pairs of memories of a namespace that share many words of their texts, by the words' stems: the rarer a word is there, the more it weighs. Keys, tags and words such as `the` do not count, and staged changes are not seen. A word that very many memories have finds no pairs by itself.
     pub fn memory_pairs(&self, request: &MemoryPairsRequest) -> Result<MemoryPairsResponse> {
         self.exchange("memory.pairs", request)
     }
