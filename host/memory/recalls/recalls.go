@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,8 @@ const (
 	mostRecalls = 100_000
 	mostBytes   = 64 << 20
 	dropped     = 100 // one in so many recalls, the oldest, make room for a new one
-	attempts    = 4   // to record a recall while others are recorded
+	perPage     = 1000
+	attempts    = 4 // to record a recall while others are recorded
 )
 
 // namespace of the records. They belong to no caller and no family.
@@ -142,14 +144,49 @@ func (k *Recalls) Get(ctx context.Context, who memory.Caller, id string) (*Recal
 	if err != nil || found[0] == nil {
 		return nil, err
 	}
-	r := Recall{ID: id, Timestamp: found[0].Timestamp, ExpiresAt: found[0].ExpiresAt}
-	if err := json.Unmarshal(found[0].Value, &r); err != nil {
-		return nil, fmt.Errorf("read recall %s: %w", id, err)
+	r, err := recallOf(*found[0])
+	if err != nil {
+		return nil, err
 	}
 	if !r.readable(k.o.Space.As(who).Caller()) { // with its present rights
 		return nil, nil
 	}
 	return &r, nil
+}
+
+func recallOf(kept memory.Record) (Recall, error) {
+	r := Recall{ID: kept.Key, Timestamp: kept.Timestamp, ExpiresAt: kept.ExpiresAt}
+	if err := json.Unmarshal(kept.Value, &r); err != nil {
+		return Recall{}, fmt.Errorf("read recall %s: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+// Finding returns the newest recalls that found a memory on a branch, the newest first, of those that the caller may read.
+func (k *Recalls) Finding(ctx context.Context, who memory.Caller, branch string, f Fact, most int) (list []Recall, err error) {
+	stage, err := k.own().Stage(ctx, memory.Default)
+	if err != nil {
+		return nil, err
+	}
+	reader := k.o.Space.As(who).Caller() // with its present rights
+	for after, more := "", true; more; more = after != "" {
+		var page []memory.Record
+		if page, after, err = stage.ListRecords(ctx, k.kept, namespace, "", after, perPage); err != nil {
+			return nil, err
+		}
+		for _, kept := range page {
+			r, err := recallOf(kept)
+			if err != nil {
+				return nil, err
+			}
+			if r.Branch == branch && slices.Contains(r.Facts, f) && r.readable(reader) {
+				list = append(list, r)
+			}
+		}
+		list = list[max(0, len(list)-most):]
+	}
+	slices.Reverse(list)
+	return list, nil
 }
 
 // readable reports whether a caller may read a recall.

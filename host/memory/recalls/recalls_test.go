@@ -89,3 +89,44 @@ func TestTheOldestRecallsMakeRoom(t *testing.T) {
 		t.Errorf("left are %d of %d", len(left), len(ids))
 	}
 }
+
+func TestTheNewestRecallsThatFoundAMemoryAreListed(t *testing.T) {
+	space, clock := open(t)
+	k := New(Options{Space: space})
+	tea := Fact{"team", "tea"}
+	for _, r := range []struct {
+		who    memory.Caller
+		recall Recall
+	}{
+		{ann, Recall{Branch: "default", Query: "first", Facts: []Fact{tea}}},
+		{ann, Recall{Branch: "default", Query: "another", Facts: []Fact{{"team", "coffee"}}}},
+		{ann, Recall{Branch: "side", Query: "elsewhere", Facts: []Fact{tea}}},
+		{ann, Recall{Branch: "default", Query: "with hers", Facts: []Fact{tea, {"ann", "c"}}}},
+		{memory.Caller{Agent: "bob", Rights: memory.FullRights()}, Recall{Branch: "default", Query: "his", Facts: []Fact{tea}}},
+	} {
+		if _, err := k.Record(t.Context(), r.who, r.recall); err != nil {
+			t.Fatal(err)
+		}
+		clock.Set(clock.Now().Add(time.Second))
+	}
+	for name, c := range map[string]struct {
+		who  memory.Caller
+		most int
+		want string
+	}{
+		"the owner":        {memory.Caller{Rights: memory.FullRights()}, 9, "his, with hers, first"},
+		"the newest":       {memory.Caller{Rights: memory.FullRights()}, 1, "his"},
+		"who made some":    {memory.Caller{Agent: "ann", Key: "k1", Rights: ann.Rights.LimitedTo(nil)}, 9, "with hers, first"},
+		"fewer namespaces": {memory.Caller{Agent: "ann", Key: "k1", Rights: memory.RightsTo([]string{"team"}, nil).LimitedTo(nil)}, 9, "first"},
+		"another":          {memory.Caller{Agent: "eve", Rights: ann.Rights.LimitedTo(nil)}, 9, ""},
+	} {
+		list, err := k.Finding(t.Context(), c.who, "default", tea, c.most)
+		var queries []string
+		for _, r := range list {
+			queries = append(queries, r.Query)
+		}
+		if got := strings.Join(queries, ", "); got != c.want || err != nil {
+			t.Errorf("%s: the recalls are %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}

@@ -45,6 +45,17 @@ func TestARecallTellsTheUseOfAMemoryAndIsNotCounted(t *testing.T) {
 	}
 }
 
+func TestARecallTellsWhichRecallsFoundAMemory(t *testing.T) {
+	u := newUser(t)
+	u.must("memory_store", `{"key":"tea","value":"green tea"}`)
+	u.must("memory_recall", `{"query":"tea"}`)
+	answer, _ := u.must("memory_recall", `{"key":"tea","recalls":5}`)
+	var got struct{ Recalls []foundByQuery }
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || len(got.Recalls) != 1 || got.Recalls[0].Agent != "tester" || got.Recalls[0].Query != "tea" {
+		t.Errorf("the recalls are %+v, %v", got.Recalls, err)
+	}
+}
+
 func TestAHistoryTellsWhatWroteEachVersionIfAsked(t *testing.T) {
 	u := newUser(t)
 	u.must("memory_store", `{"key":"tea","value":"green tea"}`)

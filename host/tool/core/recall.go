@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/recalls"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/request"
 )
@@ -39,6 +40,9 @@ func (k *kit) recallTool() tool.Spec {
 	}, recall)
 }
 
+// mostRecalls bounds the recalls that are told of a memory.
+const mostRecalls = 50
+
 type recallRequest struct {
 	Key       string      `json:"key" alcove:"one,alias=id|memory_id|factId" doc:"The key it was stored under."`
 	Query     string      `json:"query" alcove:"one" doc:"Instead of key: what to look for, in plain words. Answers facts, and a recallId for feedback."`
@@ -50,12 +54,13 @@ type recallRequest struct {
 	Namespace []string    `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."`
 	Branch    string      `json:"branch" doc:"On which branch; the session's branch when left out."`
 	Use       bool        `json:"use" alcove:"advanced" doc:"With key: tell how often it was recalled, when last, and whether it helped. This call is not counted."`
+	Recalls   int         `json:"recalls" alcove:"advanced" doc:"With key: tell as many of the newest recalls by query that found it, with who asked what."`
 	shown
 }
 
 // Limits implements request.Limited.
 func (recallRequest) Limits() request.Limits {
-	return request.Limits{"limit": hits(), "mode": modes()}
+	return request.Limits{"limit": hits(), "mode": modes(), "recalls": {Min: 0, Max: mostRecalls}}
 }
 
 // Prepare implements request.Preparer.
@@ -118,8 +123,14 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 	if asked == memory.AllNamespaces {
 		elsewhere = m.Namespace
 	}
-	found := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m), nil}
+	found := recallAnswer{
+		Key: m.Key, Namespace: elsewhere, Value: m.Value, Version: m.Version, Timestamp: memory.FormatTime(m.Timestamp),
+		Created: form{fields: []string{"timestamp"}}.dates(*m).Created, particulars: particularsOf(*m),
+	}
 	if found.Use, err = c.use(ctx, r, memory.Location{Branch: location.Branch, Namespace: m.Namespace}, m.Key); err != nil {
+		return tool.Answer{}, err
+	}
+	if found.Recalls, err = c.finding(ctx, r, location.Branch, *m); err != nil {
 		return tool.Answer{}, err
 	}
 	return tool.Answer{Structured: struct {
@@ -190,7 +201,27 @@ type recallAnswer struct {
 	Timestamp string          `json:"timestamp"`
 	Created   string          `json:"created,omitempty"` // unless then
 	particulars
-	Use *use `json:"use,omitempty"`
+	Use     *use           `json:"use,omitempty"`
+	Recalls []foundByQuery `json:"recalls,omitempty"`
+}
+
+// foundByQuery is a recall by query that found a memory.
+type foundByQuery struct {
+	Agent     string `json:"agent,omitempty"`
+	Query     string `json:"query"`
+	Timestamp string `json:"timestamp"`
+}
+
+// finding returns the recalls by query that found a memory, as many as the call asks for.
+func (c *call) finding(ctx context.Context, r recallRequest, branch string, m memory.Memory) (list []foundByQuery, err error) {
+	if r.Recalls == 0 {
+		return nil, nil
+	}
+	found, err := c.kit.recalls.Finding(ctx, c.Caller, branch, recalls.Fact{Namespace: m.Namespace, Key: m.Key}, r.Recalls)
+	for _, one := range found {
+		list = append(list, foundByQuery{one.Agent, one.Query, memory.FormatTime(one.Timestamp)})
+	}
+	return list, err
 }
 
 // use is how a memory was used until now.

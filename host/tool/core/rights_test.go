@@ -47,7 +47,7 @@ func TestNoCoreToolSaysAnythingOfAHiddenNamespace(t *testing.T) {
 	u := guarded(t)
 	calls := map[string][]string{
 		"memory_store":        {`{"key":"a","value":1}`, `{"key":"a","value":1,"dry_run":true}`, `{"key":"plan","value":1,"namespace":"work"}`, `{"value":1,"namespace":"work","dry_run":true}`},
-		"memory_recall":       {`{"key":"tea"}`, `{"key":"plan","namespace":"work"}`, `{"key":"work#plan"}`, `{"key":"tea","as_of":"v3"}`, `{"key":"tea","use":true}`},
+		"memory_recall":       {`{"key":"tea"}`, `{"key":"plan","namespace":"work"}`, `{"key":"work#plan"}`, `{"key":"tea","as_of":"v3"}`, `{"key":"tea","use":true,"recalls":5}`},
 		"memory_search":       {`{"query":"tea"}`, `{"query":"tea","explain":true}`, `{"query":"tea","events":true}`, `{"query":"tea","branch":"side","distinct":true,"expand":true}`, `{"query":"tea","as_of":"v6"}`, `{"facets":true}`, `{"query":"tea","facets":true,"namespace":"*"}`, `{"facets":true,"as_of":"v6"}`},
 		"memory_forget":       {`{"key":"none"}`, `{"key":"tea","dry_run":true}`, `{"key":"plan","namespace":"work"}`, `{"key":"plan","namespace":"work","archive":true,"dry_run":true}`},
 		"memory_log":          {`{"event":"e","data":1}`, `{"event":"e","data":1,"dry_run":true}`, `{"event":"e","data":1,"namespace":"work"}`},

@@ -231,6 +231,7 @@ export const text = {
     used: 'Recalled',
     accesses: (n: number) => (n === 0 ? 'never' : count(n, 'time', 'times')),
     last: 'last',
+    askers: 'Recalled for',
     health: (n: number) => (n > 0 ? `Agents said that it helped (${n}).` : `Agents said that it did not help (${n}).`),
     supersedes: 'Replaces',
     metadata: 'Metadata',

@@ -76,6 +76,7 @@ function Present({ m, may, history }: { m: Memory; may: boolean; history: Compon
         <aside class="about" aria-label={words.about}>
           <About m={m} />
           <Links m={m} />
+          <Askers m={m} />
         </aside>
       </div>
     </>
@@ -311,5 +312,41 @@ function Target({ of }: { of: string }) {
     <a href={to(['memories', of.slice(0, at), of.slice(at + 1)])}>
       <Plain>{of.slice(at + 1)}</Plain>
     </a>
+  )
+}
+
+interface Asker {
+  agent?: string
+  query: string
+  timestamp: string
+}
+
+/** Who found the memory by a question, as far as the server keeps it. */
+function Askers({ m }: { m: Memory }) {
+  const asked = useLoad(
+    (abort) => call<{ recalls?: Asker[] }>('memory_recall', { key: m.key, namespace: m.namespace, use: true, recalls: 20 }, { signal: abort }),
+    [m.namespace, m.key, m.version, view.branch.value],
+  )
+  const list = asked.value?.recalls ?? []
+  if (list.length === 0 || past.value) return null
+  return (
+    <section class="card">
+      <h2>{words.askers}</h2>
+      <ul class="links">
+        {list.map((a) => (
+          <li key={a.timestamp + a.query}>
+            <Plain>{a.query}</Plain>{' '}
+            <span class="quiet">
+              {a.agent && (
+                <>
+                  <Plain>{a.agent}</Plain>,{' '}
+                </>
+              )}
+              <Moment at={a.timestamp} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
