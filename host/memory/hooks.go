@@ -10,7 +10,8 @@ type Hooks interface {
 	// Storing is called before memories are stored, and before other changes that Asks covers. It may change what is stored,
 	// or refuse the change with an error.
 	Storing(ctx context.Context, s Storing) (Decision, error)
-	// Asks reports whether Storing wants a change of a collection, as Storing.Collection; of memories, one that is not ChangeStore.
+	// Asks reports whether Storing wants a change of a collection, as Storing.Collection; of memories, one that is not ChangeStore. It may
+	// say so of what Storing passes over then: who changes what, and where, it does not know.
 	Asks(c Change, collection string) bool
 	// Depth returns how many of a search's best hits Rank orders; 0: none. The search is without hits.
 	Depth(ctx context.Context, search Ranking) int

@@ -578,7 +578,7 @@ type SettingState struct {
 	Value       Raw      `json:"value"`                // its value
 	Scope       string   `json:"scope"`                // the scope that the value is set in; `default`: in none: default, system, namespace, agent, family
 	Name        string   `json:"name,omitzero"`        // the namespace, agent or family of that scope
-	Version     uint64   `json:"version,omitzero"`     // of the key in that scope; 0: it was never set there
+	Version     uint64   `json:"version,omitzero"`     // of the key in that scope, of a default where it holds everywhere; 0: it was never set there
 	Priority    int      `json:"priority,omitzero"`    // what it was set with
 	UpdatedAt   string   `json:"updated_at,omitzero"`  // when it was set, RFC 3339
 	UpdatedBy   string   `json:"updated_by,omitzero"`  // the agent that set it

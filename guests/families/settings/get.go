@@ -18,7 +18,7 @@ type Setting struct {
 	Key         string                `json:",omitzero"`
 	Value       alcove.Raw            `json:",omitzero"`
 	Source      string                `json:",omitzero"` // scope, agent, system or default.
-	Version     uint64                `json:",omitzero"` // In that scope.
+	Version     uint64                `json:",omitzero"` // In that scope; of a default in the system. Absent: it was never set there.
 	Range       alcove.Raw            `json:",omitzero"` // The JSON Schema of its values.
 	Default     alcove.Raw            `json:",omitzero"`
 	Category    string                `json:",omitzero"`

@@ -127,9 +127,11 @@ func TestABadChangeChangesNothing(t *testing.T) {
 	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .2, "expect_version": 0}, nil))
 	refused(t, s, "memory_update_config", alcove.Conflict, map[string]any{"key": key, "value": .4, "expect_version": 0})
 	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": nil, "expect_version": 1}, nil))
-	if now := get(t, s, map[string]any{"key": key}); now.Source != "default" {
-		t.Errorf("after it was set to null: %+v, want the default", now)
+	if now := get(t, s, map[string]any{"key": key}); now.Source != "default" || now.Version != 2 || now.UpdatedBy != "tester" {
+		t.Errorf("after it was set to null: %+v, want the default, at the version 2 of tester", now)
 	}
+	refused(t, s, "memory_update_config", alcove.Conflict, map[string]any{"key": key, "value": .4, "expect_version": 0})
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .4, "expect_version": 2}, nil))
 	if now := get(t, s, map[string]any{"key": "semantic_enabled"}); string(now.Value) != "true" {
 		t.Errorf("a change that was refused is there: %+v", now)
 	}

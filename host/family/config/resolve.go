@@ -78,12 +78,19 @@ func (r *resolver) rules() []*Rule {
 }
 
 // candidates returns the valid values of a key, best first: by priority, then nearest first; the
-// system's value follows, and the default is last.
+// system's value follows, and the default is last. The default has the version of the scope that holds everywhere, where a change of it would be.
 func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 	var system []candidate
+	byDefault := entry{}
 	for _, l := range r.layers {
 		e := l.set[k.Key]
-		if !e.set() || !k.Shared && l.scope.Kind != OfFamily {
+		if !k.Shared && l.scope.Kind != OfFamily {
+			continue
+		}
+		if l.scope.Kind == System || !k.Shared {
+			byDefault = entry{Version: e.Version, At: e.At, By: e.By}
+		}
+		if !e.set() {
 			continue
 		}
 		if err := k.Check(e.Value); err != nil { // the manifest may have changed since
@@ -98,7 +105,8 @@ func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
 	list = append(list, system...)
-	return append(list, candidate{entry: entry{Value: k.Default}}), unused
+	byDefault.Value = k.Default
+	return append(list, candidate{entry: byDefault}), unused
 }
 
 // resolve returns the values of some keys. Where nearer values break a rule, its keys fall back to the system's values, and if

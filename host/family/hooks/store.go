@@ -49,7 +49,7 @@ func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 }
 
 // Asks implements memory.Hooks. A missing family blocks stores, but no deletions: it is unknown whether its hook covers
-// those.
+// those. What calls for a hook (abi.When) depends on the namespace, the caller and the entries, so Storing alone looks at it.
 func (h *Hooks) Asks(c memory.Change, collection string) bool {
 	list, err := h.o.Families.Storing()
 	if collection == "" {
