@@ -106,6 +106,10 @@ WEB := host/front/console/web
 console: $(WEB)/node_modules/.package-lock.json ## build the pages of the console into host/front/console/dist
 	@cd $(WEB) && npx tsc --noEmit && npx vite build --logLevel warn
 
+# Of what a browser of this machine shows.
+console-pictures: $(IMAGE) ## take the pictures of the console's screens into docs/console
+	@mkdir -p docs/console && ALCOVE_PICTURES=$(CURDIR)/docs/console $(GO) test -count=1 -run TestPictures ./host/integration/console
+
 pages:
 	@if ! command -v npm >/dev/null; then echo 'there is no npm: the pages of the console were not built again'; exit 0; fi; \
 	$(MAKE) --no-print-directory $(WEB)/node_modules/.package-lock.json && dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
