@@ -28,7 +28,7 @@ func (k *kit) historyTool() tool.Spec {
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; truncated where a value was cut, value_omitted where it was left out."},
+				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; truncated where a value was cut, value_omitted where it was left out; by, if asked for, with agent, client, session and family."},
 				"more": {"type": "string", "description": "as_of for the call that reads on."},
 				"note": {"type": "string", "description": "What was left out, and how to get it."},
 				"oldest": {"type": "string"},

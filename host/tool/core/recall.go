@@ -28,6 +28,8 @@ func (k *kit) recallTool() tool.Spec {
 				"value": {},
 				"version": {"type": "integer"},
 				"timestamp": {"type": "string", "description": "When this version was stored."},
+				"use": {"type": "object", "description": "If asked for: accesses, last_access, and health, which feedback moves from 0 towards -1 or 1."},
+				"recalls": {"type": "array", "items": {"type": "object"}, "description": "If asked for: agent, query and timestamp of recalls by query that found it, the newest first."},
 				"facts": {"type": "array", "items": {"type": "object"}, "description": "Of query: factId, content, factType, score, importance, tags, summary; with verbose, timestamp."},
 				"recallId": {"type": "string", "description": "Of query: for feedback. Absent where nothing may be written."},
 				"memories": {"type": "array", "items": {"type": "object"}, "description": "Of topic: memory_id, content, type, score, importance, tags, summary; with verbose, timestamp."},

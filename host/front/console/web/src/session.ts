@@ -11,6 +11,8 @@ export interface Session {
   version: string
   /** Sent with each request, because a cookie alone does not show that the page made it. */
   csrf: string
+  /** Namespaces that one may read and write: names, NAME/* and *; !NAME is excepted. */
+  rights?: { read: string[]; write: string[] }
 }
 
 export type State =
@@ -44,6 +46,16 @@ export async function logOut(): Promise<void> {
 /** The session, if there is one. */
 export function current(): Session | undefined {
   return state.value.is === 'in' ? state.value.session : undefined
+}
+
+/** Whether the session permits writing to a namespace; without one, to any. */
+export function mayWrite(namespace?: string): boolean {
+  const s = current()
+  if (!s || s.read_only) return false
+  const list = s.rights?.write ?? ['*']
+  if (namespace === undefined) return list.some((n) => !n.startsWith('!'))
+  const covers = (n: string) => n === '*' || n === namespace || (n.endsWith('/*') && namespace.startsWith(n.slice(0, -1)))
+  return list.some(covers) && !list.includes('!' + namespace)
 }
 
 /** Is called with failures of requests: one that the session is over ends it. */

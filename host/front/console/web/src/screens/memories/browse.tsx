@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button, Chip, Empty, Icon, Problem, Select } from '../../parts'
 import { visible } from '../../parts/value'
 import { keep, route } from '../../route'
-import { current } from '../../session'
+import { mayWrite } from '../../session'
 import { text } from '../../text'
 import { past, view } from '../../view'
 import { Bulk } from './bulk'
@@ -26,7 +26,7 @@ export function Browse() {
   const box = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLOListElement>(null)
   const chosen = useSelection(found.value?.results ?? [], JSON.stringify([asked, view.branch.value, view.namespace.value, view.moment.value]))
-  const may = !past.value && !current()?.read_only
+  const may = !past.value && mayWrite()
   // A keystroke renders the box alone: the list stays as it is until there is another one.
   const rows = useMemo(() => found.value?.results.map((m, i) => <Row key={id(m)} m={m} at={i} asked={found.value!.asked} {...(may && { chosen })} />), [found.value, chosen, may])
   useSlash(box)

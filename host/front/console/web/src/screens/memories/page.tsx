@@ -5,7 +5,7 @@ import { useLoad } from '../../load'
 import { ask, Button, Chip, Empty, Field, Icon, Loaded, Moment, Plain } from '../../parts'
 import { visible } from '../../parts/value'
 import { go, to } from '../../route'
-import { current } from '../../session'
+import { mayWrite } from '../../session'
 import { text } from '../../text'
 import { past, view } from '../../view'
 import { attempt, change, forgetAndTell, moveAndTell, planMove, withPin } from './acts'
@@ -21,7 +21,7 @@ const words = text.memories
 export function Page({ namespace, name }: { namespace: string; name: string }) {
   const place = { namespace, key: name }
   const memory = useLoad((abort) => recall(place, view.moment.value, abort), [namespace, name, view.branch.value, view.moment.value, written.value])
-  const may = !past.value && !current()?.read_only
+  const may = !past.value && mayWrite(namespace)
   useEffect(() => {
     scrollTo(0, 0)
     document.getElementById('content')?.focus()
