@@ -34,12 +34,12 @@ func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 func TestAutoTagInTheSandboxTagsANamespace(t *testing.T) {
 	s, _ := space(t, "auto-tag")
 	for i := range 450 {
-		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: alcove.Raw(fmt.Sprintf(`"Alice deployed service number %d to Hamburg"`, i))})
+		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: alcove.Raw(fmt.Sprintf(`"Alice deployed number %d to Kubernetes in Hamburg"`, i))})
 	}
 	var started struct{ Job string }
 	must.Do(t, s.Tool("memory_retag", map[string]any{}, &started))
 	must.Do(t, s.RunJobs())
-	if m := s.Memory("m449"); !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" {
+	if m := s.Memory("m449"); !slices.Contains(m.Tags, "kubernetes") || m.Type != "observation" {
 		t.Errorf("the last memory has the tags %q and the type %q", m.Tags, m.Type)
 	}
 	if started.Job == "" || len(s.Progress) < 3 {

@@ -1,10 +1,10 @@
 // Package autotag serves the family auto-tag.
 //
-// When a memory is stored, auto-tag adds the namespace's own tags that fit it, then phrases of nouns, names and identifiers in it, a type
-// (decision, error, plan…) from the way it is put, and an importance. What somebody gave stays as it is, and teaches which tags fit. Tags
-// that mean the same (plurals, other endings, slips of a key) become one: each namespace has a vocabulary of its tags, which is learned in
-// the background. No language model is needed; where the operator
-// configured one and llm_endpoint names it, memory_auto_tag and memory_suggest_tags ask it first.
+// When a memory is stored, auto-tag adds the namespace's own tags that fit it, then its topic by a built-in thesaurus, nouns and names in
+// it, a type (decision, error, plan…) from the way it is put, and an importance. What somebody gave stays as it is, and teaches which tags
+// fit. Tags that mean the same (plurals, other endings, slips of a key) become one: each namespace has a vocabulary of its tags, which is
+// learned in the background. No language model is needed; where the operator configured one and llm_endpoint names it, memory_auto_tag and
+// memory_suggest_tags ask it first.
 //
 //alcove:family auto-tag 1.1.0
 //alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying

@@ -70,7 +70,7 @@ func TestTagsAreTheOnesThatPeopleWouldGive(t *testing.T) {
 	for _, on := range []struct {
 		vectors              bool
 		reused, precise, own int // percent, at least
-	}{{true, 75, 72, 97}, {false, 55, 52, 97}} {
+	}{{true, 85, 85, 98}, {false, 70, 70, 98}} {
 		j := judgedTags(t, on.vectors)
 		if j.reused < on.reused || j.precise < on.precise || j.noNonsense < on.own {
 			t.Errorf("vectors %v: %+v, want at least %+v", on.vectors, j, on)

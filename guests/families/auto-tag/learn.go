@@ -38,6 +38,7 @@ const (
 
 // tally is what is counted.
 type tally struct {
+	brief     bool // only what was given is counted
 	documents int
 	forms     map[string]map[string]int // folded tag → form → uses
 	given     map[string]int            // folded tag → memories to which somebody gave it
@@ -64,7 +65,7 @@ func (j Learn) Run(c *alcove.Call) (Learned, error) {
 	if err != nil {
 		return Learned{}, err
 	}
-	counted, err := j.count(c, j.Namespace, learnMost)
+	counted, err := j.count(c, j.Namespace, learnMost, false)
 	if err != nil {
 		return Learned{}, err
 	}
@@ -93,8 +94,8 @@ func learnAll(c *alcove.Call) (Learned, error) {
 	return Learned{Queued: len(found.Namespaces)}, nil
 }
 
-func (r reader) count(c *alcove.Call, namespace string, most int) (*tally, error) {
-	counted := &tally{forms: map[string]map[string]int{}, given: map[string]int{}, holds: map[string]int{}}
+func (r reader) count(c *alcove.Call, namespace string, most int, brief bool) (*tally, error) {
+	counted := &tally{brief: brief, forms: map[string]map[string]int{}, given: map[string]int{}, holds: map[string]int{}}
 	list := alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}
 	for {
 		page, err := c.MemoryList(list)
@@ -126,16 +127,21 @@ func (r reader) add(t *tally, m *alcove.Memory) {
 		}
 		t.forms[fold][tag]++
 	}
-	text := words.Text(m.Value, words.Long)
-	read := r.suggest.Read(text)
-	for _, candidate := range read.Candidates {
-		t.holds[candidate.Fold]++
+	tags := given(m.Tags, m.Metadata)
+	if t.brief && len(tags) == 0 {
+		return
 	}
-	if tags := given(m.Tags, m.Metadata); len(tags) > 0 {
-		for _, tag := range tags {
-			t.given[words.Fold(tag)]++
+	text := words.Text(m.Value, words.Long)
+	if !t.brief {
+		for _, candidate := range r.suggest.Read(text).Candidates {
+			t.holds[candidate.Fold]++
 		}
-		t.taught = append(t.taught, taught{words.Cut(text, words.Short), read.Voting, tags})
+	}
+	for _, tag := range tags {
+		t.given[words.Fold(tag)]++
+	}
+	if len(tags) > 0 {
+		t.taught = append(t.taught, taught{words.Cut(text, words.Short), r.suggest.Voting(text), tags})
 	}
 }
 

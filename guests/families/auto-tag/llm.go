@@ -80,10 +80,10 @@ func (l labels) into(r suggest.Reading) suggest.Reading {
 		if tag == "" || len(tag) > 40 || i >= 16 {
 			continue
 		}
-		list = append(list, suggest.Candidate{Tag: tag, Fold: words.Fold(tag), Score: 10 - .1*float64(i)})
+		list = append(list, suggest.Candidate{Tag: tag, Fold: words.Fold(tag), Score: .99 - .01*float64(i)})
 	}
 	if len(list) > 0 {
-		r.Candidates, r.Voting = list, nil
+		r.Candidates, r.Voting, r.Subjects = list, nil, nil
 	}
 	if slices.Contains(suggest.Types(), l.Type) {
 		r.Type = l.Type

@@ -100,7 +100,7 @@ func renamed(m *alcove.Memory, remove []string, into string) alcove.MemoryPatch 
 
 // propose finds tags that mean the same: forms that fold to one, and slips of a key.
 func (r reader) propose(c *alcove.Call, namespace string) (MergedTags, error) {
-	counted, err := r.count(c, namespace, learnMost)
+	counted, err := r.count(c, namespace, learnMost, true)
 	if err != nil {
 		return MergedTags{}, err
 	}

@@ -189,7 +189,7 @@ const glanced = 500
 
 // glance learns from the first memories of a namespace, and stages nothing.
 func (r reader) glance(c *alcove.Call, namespace string) (looked, error) {
-	counted, err := r.count(c, namespace, glanced)
+	counted, err := r.count(c, namespace, glanced, true)
 	if err != nil {
 		return looked{}, err
 	}
@@ -197,9 +197,6 @@ func (r reader) glance(c *alcove.Call, namespace string) (looked, error) {
 	l := looked{Statistics: suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}}
 	for fold, w := range now {
 		l.Known[fold] = suggest.Known{Tag: w.Tag, Uses: w.Uses, Given: w.Given}
-	}
-	for _, w := range counted.common() {
-		l.Common[w] = true
 	}
 	learned := counted.lesson(now)
 	t := learned.topics(c)

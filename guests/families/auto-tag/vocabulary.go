@@ -70,6 +70,9 @@ func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) looked
 	for _, r := range readings {
 		for _, candidate := range r.Candidates {
 			add(candidate.Fold)
+			for _, fold := range candidate.Also {
+				add(fold)
+			}
 		}
 		for _, fold := range r.Voting {
 			add(wordPrefix + fold)

@@ -20,7 +20,7 @@ type part string
 const (
 	dev   part = "dev"   // to tune on
 	test  part = "test"  // to judge with, once
-	blind part = "blind" // to judge with: written later, by others, who knew neither the families nor the other parts
+	blind part = "blind" // to judge with: written later, by others who knew neither the families nor the other parts; of tags, before the tuning
 )
 
 // set judges a family, or another part of the server, by labels.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,7 +34,9 @@ func judgeTags(ctx context.Context, s *server, l labels) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	rarity := rarities(list)
 	listed, noNonsense := row{measure: "tags in the list of sensible ones"}, row{measure: "tags that are no nonsense"}
+	useful := row{measure: "texts that get a sensible tag"}
 	some, reused, fitting := row{measure: "texts with a fitting tag of the namespace that get one"}, row{measure: "fitting tags of the namespace that are given"}, row{measure: "tags of the namespace that fit"}
 	perText := 0
 	for _, t := range list {
@@ -57,6 +60,7 @@ func judgeTags(ctx context.Context, s *server, l labels) ([]row, error) {
 				fitting.got.add(contains(t.Reuse, fold))
 			}
 		}
+		useful.got.add(slices.ContainsFunc(t.Sensible, func(tag string) bool { return found[words.Fold(tag)] }))
 		hit := false
 		for _, tag := range t.Reuse {
 			is := found[words.Fold(tag)]
@@ -67,23 +71,43 @@ func judgeTags(ctx context.Context, s *server, l labels) ([]row, error) {
 		if len(t.Reuse) > 0 {
 			some.got.add(hit)
 		}
-		baseline(&listed, &noNonsense, t)
+		baseline(&listed, &noNonsense, &useful, t, rarity)
 	}
 	size := row{measure: fmt.Sprintf("tags a text: %.1f", float64(perText)/float64(max(len(list), 1)))}
-	return []row{listed, noNonsense, some, reused, fitting, size}, nil
+	return []row{listed, noNonsense, useful, some, reused, fitting, size}, nil
 }
 
-// baseline counts what the three longest words of a text would be.
-func baseline(listed, noNonsense *row, t labelledTags) {
-	var longest []string
+// baseline counts what the three words of a text would be that are in the fewest texts.
+func baseline(listed, noNonsense, useful *row, t labelledTags, rarity map[string]int) {
+	var rarest []string
 	for _, w := range words.Split(t.Text) {
-		longest = append(longest, w.Lower)
+		if fold := words.Fold(w.Lower); rarity[fold] > 0 && !slices.Contains(rarest, fold) {
+			rarest = append(rarest, fold)
+		}
 	}
-	slices.SortStableFunc(longest, func(a, b string) int { return len(b) - len(a) })
-	for _, w := range longest[:min(len(longest), 3)] {
-		listed.baseline.add(contains(t.Sensible, words.Fold(w)))
-		noNonsense.baseline.add(!contains(t.Nonsense, words.Fold(w)))
+	slices.SortStableFunc(rarest, func(a, b string) int { return cmp.Or(rarity[a]-rarity[b], len(b)-len(a)) })
+	hit := false
+	for _, w := range rarest[:min(len(rarest), 3)] {
+		hit = hit || contains(t.Sensible, w)
+		listed.baseline.add(contains(t.Sensible, w))
+		noNonsense.baseline.add(!contains(t.Nonsense, w))
 	}
+	useful.baseline.add(hit)
+}
+
+// rarities are in how many of the texts each folded word is that is no stop word and no number.
+func rarities(list []labelledTags) map[string]int {
+	stops, in := words.Stops(), map[string]int{}
+	for _, t := range list {
+		seen := map[string]bool{}
+		for _, w := range words.Split(t.Text) {
+			if fold := words.Fold(w.Lower); !w.Number && !seen[fold] && !slices.Contains(stops, w.Lower) {
+				seen[fold] = true
+				in[fold]++
+			}
+		}
+	}
+	return in
 }
 
 // contains says whether a list has a tag, in whatever form.

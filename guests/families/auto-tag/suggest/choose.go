@@ -1,6 +1,8 @@
 package suggest
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,50 +30,71 @@ type Known struct {
 	Given int `json:"given"`
 }
 
-// mostPhrases is how many tags are made of a text's own words, beside its topics.
-const mostPhrases = 3
+// mostNew is how many tags are given that the collection does not have.
+const mostNew = 3
 
-// Tags gives up to n tags of a text: the topics that it likely has, then the best of its own words.
-func (s Statistics) Tags(r Reading, there []string, n int) []Candidate {
-	there = slices.Clone(there)
-	var chosen []Candidate
-	for _, c := range s.Topics.Likely(r.Voting) {
-		if len(chosen) < n && !slices.ContainsFunc(there, func(t string) bool { return words.Fold(t) == c.Fold }) {
-			chosen, there = append(chosen, c), append(there, c.Tag)
-		}
+// leastLikely is how likely a person would give a tag, for it to be given after others: better none than a silly one.
+func leastLikely(others int) float64 {
+	switch others {
+	case 0:
+		return .5
+	case 1:
+		return .82
 	}
-	own := min(n-len(chosen), max(mostPhrases-len(chosen), 1))
-	if len(r.Voting) == 0 { // a language model chose the words
-		own = n
-	}
-	return append(chosen, s.Choose(r.Candidates, there, own)...)
+	return .9
 }
 
-// Choose gives up to n tags, the best of the candidates in the form that the collection has, without those that are
-// there already and without two that mean the same.
-func (s Statistics) Choose(candidates []Candidate, there []string, n int) []Candidate {
+// Tags gives up to n tags of a text, the likeliest first: those that the collection has, topics of the thesaurus and the text's own words.
+// It leaves out what is there already.
+func (s Statistics) Tags(r Reading, there []string, n int) []Candidate {
+	own := mostNew
+	if len(r.Voting) == 0 { // a language model chose the tags
+		own = n
+	}
+	return choose(append(s.Topics.Likely(r), s.rank(r.Candidates)...), there, n, own)
+}
+
+// choose gives the best of the candidates, up to n, and up to own that the collection does not have, without two that mean the same.
+func choose(ranked []Candidate, there []string, n, own int) []Candidate {
 	taken := map[string]bool{}
 	for _, tag := range there {
 		taken[words.Fold(tag)] = true
 	}
-	ranked := s.rank(candidates)
+	slices.SortFunc(ranked, func(a, b Candidate) int { return cmp.Or(b.rank()-a.rank(), ahead(&a, &b)) })
 	var chosen []Candidate
 	for _, c := range ranked {
-		if len(chosen) >= n || c.Score < .3*ranked[0].Score {
-			break
-		}
-		fold := c.Fold
-		if c.Known { // under another form it may be there already
-			fold = words.Fold(c.Tag)
-		}
-		if taken[fold] || within(taken, fold) {
+		if len(chosen) >= n || c.Score < leastLikely(len(chosen)+min(len(there), 1)) && !c.likely {
 			continue
 		}
-		taken[fold] = true
+		fold := words.Fold(c.Tag) // under another form it may be there already
+		if taken[fold] || within(taken, fold) || !c.Known && (own == 0 || slices.ContainsFunc(c.Also, func(f string) bool { return taken[f] })) {
+			continue
+		}
+		if !c.Known {
+			own--
+		}
+		for _, f := range append([]string{c.Fold, fold}, c.Also...) {
+			taken[f] = true
+		}
+		c.Score = math.Round(1000*c.Score) / 1000
 		chosen = append(chosen, c)
 	}
 	return chosen
 }
+
+// rank is what comes first: what people gave in the collection, then what the text is about, then its words.
+func (c *Candidate) rank() int {
+	switch {
+	case c.likely:
+		return 2
+	case c.topic && c.Score >= surely:
+		return 1
+	}
+	return 0
+}
+
+// surely is how likely a topic of the thesaurus must be to come before a text's own words.
+const surely = .75
 
 // within says whether a folded tag is a part of another, or another of it, word by word.
 func within(taken map[string]bool, fold string) bool {
@@ -87,24 +110,37 @@ func has(long, short string) bool {
 	return len(long) > len(short) && (strings.HasPrefix(long, short+"-") || strings.HasSuffix(long, "-"+short))
 }
 
+// How much it says, in logarithms of odds, that a word is in most memories, how rare it is, and that somebody gave the tag before.
+const (
+	commonness = -1.5
+	rareness   = 2
+	usualRare  = .8
+	givenness  = 1.5
+)
+
+// rank gives candidates the form that the collection has, and likelihoods by what it has in common.
 func (s Statistics) rank(candidates []Candidate) []Candidate {
 	ranked := make([]Candidate, len(candidates))
 	for i, c := range candidates {
+		odds := math.Log(c.Score / (1 - c.Score))
 		if s.common(c.Fold) {
-			c.Score *= .25
+			odds += commonness
 		}
 		if rarity, ok := s.Rarity[c.Fold]; ok {
-			c.Score *= .4 + .8*rarity
+			odds += rareness * (rarity - usualRare)
 		}
-		if known, ok := s.Known[c.Fold]; ok {
-			c.Tag, c.Known = known.Tag, true
-			if known.Given > 0 {
-				c.Score *= 1.35
+		for _, fold := range append([]string{c.Fold}, c.Also...) {
+			if known, ok := s.Known[fold]; ok {
+				c.Tag, c.Known = known.Tag, true
+				if known.Given > 0 {
+					odds += givenness
+				}
+				break
 			}
 		}
+		c.Score = share(odds)
 		ranked[i] = c
 	}
-	sortCandidates(ranked)
 	return ranked
 }
 

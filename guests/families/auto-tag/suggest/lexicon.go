@@ -20,8 +20,8 @@ const (
 	Observation  = "observation"
 )
 
-// weights are how important memories of a type are when nothing else is known.
-func weights() map[string]float64 {
+// importances are how important memories of a type are when nothing else is known.
+func importances() map[string]float64 {
 	return map[string]float64{
 		Decision: .8, Error: .7, Insight: .75, Correction: .7, SteeringRule: .85, Learning: .65, Summary: .6, Plan: .6, Observation: .5,
 	}
@@ -33,6 +33,8 @@ type meaning struct {
 	dull     bool // says little: no tag by itself
 	activity bool // a noun that ends with -ing
 	verb     bool // after a noun
+	given    bool // a first name
+	vague    bool // what many things have
 	// lift is what it adds to the importance.
 	lift float32
 	// joins says that the word and the next one may be a sign together.
@@ -50,6 +52,8 @@ func newLexicon() *lexicon {
 	l := &lexicon{words: map[string]meaning{}, pairs: map[string]meaning{}}
 	l.each(dulls, func(m *meaning) { m.dull = true })
 	l.each(verbs, func(m *meaning) { m.verb = true })
+	l.each(firstNames, func(m *meaning) { m.given = true })
+	l.each(vagues, func(m *meaning) { m.vague = true })
 	l.each(activities, func(m *meaning) { m.activity = true })
 	for _, w := range words.Stops() {
 		m := l.words[w]
@@ -113,3 +117,36 @@ func Types() []string {
 	list := kind.Types()
 	return list[:]
 }
+
+// firstNames are common first names. They tell whom a text mentions, and seldom what it is about.
+const firstNames = `aaron adam adrian ahmed alan albert alex alexander alexandra alice alina amanda amelia amir amy ana andrea andreas
+andrew andy angela anita anja ann anna anne annette anton antonio arthur astrid barbara ben benjamin bernd birgit bob boris brian bruno
+camille carl carla carlos carol caroline cecilia charles charlie charlotte chen chloe chloé chris christian christina christine christoph
+claire clara claudia cora daniel daniela david dana daniel denis diana diego dirk dmitri dominik dora edith eduardo elena eli elias elif
+elisa elizabeth ella emil emily emma eric erik eva fatima felix fiona florian francesca frank franz fred frieda gabriel george georg gerd
+giulia grace greta gustav hakan hanna hannah hans harry heidi helen helena henry hugo ida igor ines ingrid irene iris isabel isabella ivan
+ivo jack jakob james jan jana jane jason javier jean jenny jens jessica joe johan johanna john jonas joseph josh judith julia julian julie
+jürgen kai karen karin karl kate katharina katja katrin kenji kevin kim klaus lara lars laura lea leah lena leo leon leonie lia liam lina
+linda lisa liz louis louise luca lucas lucia lucy luis luisa lukas maja manuel mara marc marco marcus margaret maria marie marina mario
+marion mark marta martha martin martina mary mateo matt matthew max maya mehmet melanie mia michael michelle miguel mila mira mirjam
+miriam mohammed monica monika nadia nadja natalie nick nicolas nicole nina noah nora olga oliver olivia omar oscar otto pablo patricia
+patrick paul paula pedro peter petra philip pierre priya rachel raj ralf rebecca renate richard rita robert robin roland rosa rosalind
+ruth ryan sabine sally sam samira samuel sandra sara sarah sebastian selma simon sofia sonja sophia sophie stefan stefanie stephan steve
+susan susanne sven sylvia tanja tara teresa thea theo theresa thomas till tim timo tina tobias tom tomasz tony ulrich ursula uwe valentina
+vera verena veronica victor viktor vincent walter wanda werner william wolfgang xavier yara yusuf yuki yvonne zoe`
+
+// vagues are nouns of what many things have: a tag seldom ends with one.
+const vagues = `rate rates server servers update updates token tokens lease leases event events cap caps sheet sheets form forms file files page
+pages number numbers list lists check checks time times date dates day days week weeks month months night nights year years
+evening evenings size sizes count counts level levels change changes user users viewer viewers request requests note notes letter
+letters box boxes machine machines cabinet cabinets room rooms wall walls door doors floor floors table tables chair chairs
+corner corners drawer drawers envelope envelopes road roads street streets site sites gate gates hall halls boot boots sack sacks
+bag bags edge edges line lines row rows field fields group groups set sets unit units part parts side sides system systems word
+words paper papers book books notebook notebooks offer offers option options choice choices order orders way ways guy guys man
+mans woman womans people peoples person persons firm firms company companies service services copy copies engine engines object
+objects record records value values version versions state states status statuses condition conditions use uses step steps limit
+limits strength strengths kind kinds colour colours color colors scratch scratches click clicks reply replies pause pauses track
+tracks mail mails text texts title titles label labels tag tags key keys host hosts node nodes process processes job jobs run
+runs boost boosts pin pins band bands cast casts batch batches hour hours minute minutes meter meters production productions
+customer customers client clients office offices city cities country countries lake lakes port ports counter counters hallway
+hallways corridor corridors attic attics shelf shelfs spot spots space spaces`

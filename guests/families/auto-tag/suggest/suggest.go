@@ -14,20 +14,23 @@ import (
 
 // Suggester reads texts. It may be used any number of times.
 type Suggester struct {
-	lexicon *lexicon
-	kinds   *kind.Teller
-	weights map[string]float64
+	lexicon     *lexicon
+	thesaurus   *thesaurus
+	kinds       *kind.Teller
+	importances map[string]float64
+	weights     [evidences]float64
 }
 
 // New makes one.
 func New() *Suggester {
-	return &Suggester{lexicon: newLexicon(), kinds: kind.New(), weights: weights()}
+	return &Suggester{newLexicon(), newThesaurus(), kind.New(), importances(), weights()}
 }
 
 // Reading is what was read out of a text.
 type Reading struct {
 	Candidates []Candidate // of tags, the best first
 	Voting     []string    // folded words that may tell its topics
+	Subjects   []Subject   // topics of the thesaurus
 	Type       string      // empty: the text shows none
 	Importance float64     // 0 to 1
 	Names      []string    // of people, places and products, as they are written
@@ -37,11 +40,17 @@ type Reading struct {
 
 // Candidate is a tag that a text could have, and whether the collection has it.
 type Candidate struct {
-	Tag   string  `json:"tag"`
-	Fold  string  `json:"-"` // what it has in common with its other forms
-	Score float64 `json:"score"`
-	Known bool    `json:"known"`
+	Tag    string   `json:"tag"`
+	Fold   string   `json:"-"`     // what it has in common with its other forms
+	Also   []string `json:"-"`     // what other names of it fold to
+	Score  float64  `json:"score"` // how likely a person would give it
+	Known  bool     `json:"known"`
+	topic  bool     // the first of the thesaurus
+	likely bool     // by the tags that people gave in the collection
 }
+
+// mostSubjects is how many topics of the thesaurus a reading has.
+const mostSubjects = 4
 
 // maxCandidates is how many candidates a reading has at most: at a store, the host looks each of them up.
 const maxCandidates = 14
@@ -53,8 +62,25 @@ func (s *Suggester) Read(text string) Reading {
 	told := s.kinds.Tell(text, list)
 	r := Reading{Type: kindOf(told), Names: names(text, kept), Dates: dates(text, list), Numbers: numbers(text, list)}
 	r.Importance = s.importance(r, told, kept)
-	r.Candidates, r.Voting = candidates(kept, r.Names), voting(kept)
+	r.Subjects = s.subjects(kept)
+	r.Candidates, r.Voting = s.candidates(kept, r), voting(kept, r.Subjects)
 	return r
+}
+
+// Voting is what Read gives as such, for less work.
+func (s *Suggester) Voting(text string) []string {
+	list := s.meanings(words.Split(text))
+	return voting(list, s.subjects(list))
+}
+
+// subjects are the topics that the thesaurus tells for certain.
+func (s *Suggester) subjects(list []marked) []Subject {
+	found := s.thesaurus.subjects(list)
+	n := 0
+	for n < min(len(found), mostSubjects) && found[n].Score >= certain {
+		n++
+	}
+	return found[:n]
 }
 
 // marked is a word with its meaning.
@@ -62,14 +88,20 @@ type marked struct {
 	words.Word
 	meaning
 	noun bool
+	part bool // of a cue of several words
 }
 
 func (s *Suggester) mark(list []words.Word) []marked {
+	kept := s.meanings(list)
+	s.nouns(kept)
+	return kept
+}
+
+func (s *Suggester) meanings(list []words.Word) []marked {
 	kept := make([]marked, len(list))
 	for i, w := range list {
 		kept[i] = marked{Word: w, meaning: s.lexicon.words[w.Lower]}
 	}
-	s.nouns(kept)
 	return kept
 }
 
@@ -99,7 +131,7 @@ func (s *Suggester) importance(r Reading, told kind.Told, list []marked) float64
 	if told.Kind != "" {
 		expected := 0.0
 		for i, name := range kind.Types() {
-			expected += told.Shares[i] * s.weights[name]
+			expected += told.Shares[i] * s.importances[name]
 		}
 		base += .8 * (expected - (.7*base + .19)) // the parts that measured texts have of their type, and of others
 	}
@@ -116,87 +148,77 @@ func (s *Suggester) importance(r Reading, told kind.Told, list []marked) float64
 
 // Importance is that of a type and nothing else.
 func (s *Suggester) Importance(kind string) float64 {
-	if w, ok := s.weights[kind]; ok {
+	if w, ok := s.importances[kind]; ok {
 		return w
 	}
-	return s.weights[Observation]
+	return s.importances[Observation]
 }
 
-// term is a word or a pair of words that may become a tag.
-type term struct {
-	stem, stem2 string // the second is empty for one word
-	tag, tag2   string
-	score       float64
-	count       int
-	first       int // the number of the word where it is first
-	next        int // the next term of its bucket; 0: none
+// candidates are topics of the thesaurus, nouns, pairs of nouns and names, the likeliest first.
+func (s *Suggester) candidates(list []marked, r Reading) []Candidate {
+	c := &collected{}
+	s.weigh(list, r, func(tag Candidate, of []evidence) {
+		tag.Score = s.odds(of)
+		c.add(tag)
+	})
+	return c.best()
 }
 
-// terms are the terms of a text, each once. They are found by buckets: this runs at every store, and maps are slow in a
-// guest.
-type terms struct {
-	list    []term // from 1 on
-	buckets [64]int
-}
-
-// add counts a term.
-func (t *terms) add(a term) {
-	if a.stem == "" || len(a.tag)+len(a.tag2) >= maxTag {
-		return
-	}
-	bucket := &t.buckets[(len(a.stem)*7+int(a.stem[0])+int(a.stem[len(a.stem)-1])*3+len(a.stem2)*11)%len(t.buckets)]
-	for i := *bucket; i > 0; i = t.list[i].next {
-		if old := &t.list[i]; old.stem == a.stem && old.stem2 == a.stem2 {
-			old.count++
-			if a.score > old.score {
-				old.score = a.score
-			}
-			return
+// weigh calls with each candidate and what speaks for and against it.
+func (s *Suggester) weigh(list []marked, r Reading, each func(Candidate, []evidence)) {
+	best := ""
+	for i := range r.Subjects {
+		t := &r.Subjects[i]
+		if i == 0 {
+			best = t.Name
 		}
+		each(Candidate{Tag: t.Name, Fold: t.Folds[0], Also: t.Folds[1:], topic: i == 0}, t.evidence(r.Subjects, i))
 	}
-	a.count, a.next = 1, *bucket
-	*bucket = len(t.list)
-	t.list = append(t.list, a)
-}
-
-// total is the score of a term by how often and how early it is there.
-func (t *term) total() float64 {
-	score := t.score / (1 + .02*float64(t.first))
-	if t.count > 1 {
-		score *= 1 + math.Log(float64(t.count))
-	}
-	return score
-}
-
-func (t *term) candidate() Candidate {
-	c := Candidate{Tag: t.tag, Fold: t.stem, Score: t.total()}
-	if t.stem2 != "" {
-		c.Tag, c.Fold = t.tag+"-"+t.tag2, t.stem+"-"+t.stem2
-	}
-	return c
-}
-
-// candidates scores nouns and pairs of nouns.
-func candidates(list []marked, names []string) []Candidate {
-	t := &terms{list: make([]term, 1, len(list)+8)}
 	for i := range list {
 		if !list[i].noun {
 			continue
 		}
-		single(t, list, i)
+		tag, fold := list[i].one(), words.Stem(list[i].Lower)
+		each(Candidate{Tag: tag, Fold: fold}, s.word(list, i, best))
 		if i > 0 && joined(list, i) {
-			double(t, list, i)
+			before := list[i-1].Lower
+			each(Candidate{Tag: before + "-" + tag, Fold: words.Stem(before) + "-" + fold}, s.phrase(list, i))
 		}
 	}
-	for _, name := range names {
-		tag := words.Tag(name)
-		t.add(term{stem: words.Fold(tag), tag: tag, score: .9})
+	for _, name := range r.Names {
+		if tag := words.Tag(name); strings.Contains(tag, "-") {
+			each(Candidate{Tag: tag, Fold: words.Fold(tag)}, []evidence{isName})
+		}
 	}
-	best := make([]Candidate, 0, maxCandidates+1)
-	for i := 1; i < len(t.list); i++ {
-		best = insert(best, &t.list[i], maxCandidates)
+}
+
+// collected are candidates, each once. Their scores are logarithms of odds until the best are taken. Few are looked for by going through
+// them: this runs at every store, and maps are slow in a guest.
+type collected struct{ list []Candidate }
+
+// repeated is what it says, for each word of a candidate, that a text has it once more.
+const repeated = .7
+
+func (c *collected) add(one Candidate) {
+	if one.Fold == "" || len(one.Tag) >= maxTag {
+		return
 	}
-	return best
+	for i := range c.list {
+		if old := &c.list[i]; old.Fold == one.Fold {
+			old.Score = max(old.Score, one.Score) + repeated*float64(1+strings.Count(one.Tag, "-"))
+			return
+		}
+	}
+	c.list = append(c.list, one)
+}
+
+func (c *collected) best() []Candidate {
+	sortCandidates(c.list)
+	list := c.list[:min(len(c.list), maxCandidates)]
+	for i := range list {
+		list[i].Score = share(list[i].Score)
+	}
+	return list
 }
 
 // joined says whether a noun and the one before it are one phrase.
@@ -205,29 +227,8 @@ func joined(list []marked, i int) bool {
 	return !list[i].Apart && before.noun && before.To-before.From == len(before.Lower) // no possessive
 }
 
-// insert puts a term where it belongs among the most best ones.
-func insert(best []Candidate, t *term, most int) []Candidate {
-	if score := t.total(); len(best) == most && score < best[most-1].Score {
-		return best
-	}
-	best = append(best, t.candidate())
-	for i := len(best) - 1; i > 0 && ahead(&best[i], &best[i-1]) < 0; i-- {
-		best[i], best[i-1] = best[i-1], best[i]
-	}
-	return best[:min(len(best), most)]
-}
-
 // maxTag is the length of the longest tag, in bytes.
 const maxTag = 40
-
-func single(t *terms, list []marked, i int) {
-	w := &list[i]
-	score := w.worth()
-	if i > 0 && joined(list, i) || i+1 < len(list) && list[i+1].noun && joined(list, i+1) {
-		score *= .7 // the phrase says more
-	}
-	t.add(term{stem: words.Stem(w.Lower), tag: w.one(), score: score, first: i})
-}
 
 // one is the word in the singular; names have none.
 func (w *marked) one() string {
@@ -235,33 +236,6 @@ func (w *marked) one() string {
 		return w.Lower
 	}
 	return words.Singular(w.Lower)
-}
-
-// worth is how much a noun promises by its form alone.
-func (w *marked) worth() float64 {
-	switch {
-	case w.Acronym:
-		return 1.1
-	case w.Mixed && strings.ContainsAny(w.Lower, "0123456789"):
-		return .6 // a version or a number of something
-	case w.Mixed:
-		return .9
-	case w.Capital && !w.Start:
-		return 1.1
-	case len(w.Lower) < 4:
-		return .8
-	}
-	return 1
-}
-
-// double adds the pair of a word and the one before. Where one is a name, that says more than the pair.
-func double(t *terms, list []marked, i int) {
-	a, b := &list[i-1], &list[i]
-	score := .6 * (a.worth() + b.worth())
-	if a.Capital && !a.Start || b.Capital || a.Mixed || b.Mixed {
-		score *= .75
-	}
-	t.add(term{stem: words.Stem(a.Lower), stem2: words.Stem(b.Lower), tag: a.Lower, tag2: b.one(), score: score, first: i - 1})
 }
 
 func sortCandidates(list []Candidate) {

@@ -1,9 +1,9 @@
 package suggest
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
 )
@@ -35,8 +35,11 @@ type Votes struct {
 const mostVoting = 24
 
 // voting is what the words fold to that may tell a text's topics, each once.
-func voting(list []marked) []string {
+func voting(list []marked, subjects []Subject) []string {
 	var folds []string
+	for _, s := range subjects {
+		folds = append(folds, topicPrefix+s.Name)
+	}
 	for i := range list {
 		w := &list[i]
 		if w.stop || w.Number || len(w.Lower) < 3 && !w.Acronym || len(w.Lower) > maxTag {
@@ -51,26 +54,37 @@ func voting(list []marked) []string {
 	return folds
 }
 
+// topicPrefix begins what a topic of the thesaurus votes as.
+const topicPrefix = "#"
+
 // How sure a topic must be: the first of a text, and others.
 const (
-	sureFirst  = .2
-	sureOthers = .4
+	sureFirst  = .4
+	sureOthers = .5
 	mostTopics = 3
 )
 
-// Likely gives the topics that a text likely has, the likeliest first. The weights are from a logistic regression on labelled texts.
-func (t Topics) Likely(voting []string) []Candidate {
-	list := make([]Candidate, 0, len(t.Tags))
+// Likely gives the tags that a text likely has, the likeliest first. The weights are from a logistic regression on labelled texts.
+func (t Topics) Likely(r Reading) []Candidate {
+	list := make([]Candidate, len(t.Tags))
+	odds, strengths := make([]float64, len(t.Tags)), make([]float64, len(t.Tags))
 	centers, names := t.likeness()
 	for i, topic := range t.Tags {
-		votes := t.votes(topic.Tag, voting)
-		z := .8*votes - 2.52
-		if t.Vector != nil && topic.Center != nil {
-			z = .45*votes + 1.75*centers[i] + 7.53*(centers[i]-mean(centers)) + 2.22*names[i] + 4.42*(names[i]-mean(names)) - 3.44
+		fold := words.Fold(topic.Tag)
+		list[i] = Candidate{Tag: topic.Tag, Fold: fold, Known: true, likely: true}
+		byWords, bySubjects := t.votes(topic.Tag, r.Voting)
+		called := called(r.Subjects, fold)
+		odds[i] = .7*min(byWords, 4) + 1.02*min(bySubjects, 3) + 1.16*centers[i] + 1.16*called - 1.74
+		if slices.Contains(r.Voting, fold) {
+			odds[i] += 1.24
 		}
-		list = append(list, Candidate{Tag: topic.Tag, Fold: words.Fold(topic.Tag), Score: 1 / (1 + math.Exp(-z)), Known: true})
+		strengths[i] = .45*byWords + .5*bySubjects + 7*centers[i] + 4*names[i] + called
 	}
-	slices.SortStableFunc(list, func(a, b Candidate) int { return cmp.Compare(b.Score, a.Score) })
+	for i := range list {
+		lead := strengths[i] - greatest(strengths, i)
+		list[i].Score = share(odds[i] + .9*max(-3, min(lead, 3)))
+	}
+	sortCandidates(list)
 	n := 0
 	for n < min(len(list), mostTopics) && (list[n].Score > sureOthers || n == 0 && list[n].Score > sureFirst) {
 		n++
@@ -78,23 +92,59 @@ func (t Topics) Likely(voting []string) []Candidate {
 	return list[:n]
 }
 
-// votes is how much the words of a text speak for a tag: each by the share of its memories that have the tag, and by how rare it is.
-// Of many words each counts less.
-func (t Topics) votes(tag string, voting []string) float64 {
-	sum := 0.0
+// called is how much a text shows what the thesaurus calls by a folded tag.
+func called(subjects []Subject, fold string) float64 {
+	most := 0.0
+	for _, s := range subjects {
+		if slices.Contains(s.Folds, fold) {
+			most = max(most, min(s.Score, 2))
+		}
+	}
+	return most
+}
+
+// greatest is the greatest of a list but for one; 0 where nothing is greater.
+func greatest(list []float64, but int) float64 {
+	most := 0.0
+	for i, x := range list {
+		if i != but {
+			most = max(most, x)
+		}
+	}
+	return most
+}
+
+// votes is how much the words of a text, and its topics of the thesaurus, speak for a tag: each by the share of its memories that have the
+// tag, and by how rare it is. Of many words each counts less.
+func (t Topics) votes(tag string, voting []string) (byWords, bySubjects float64) {
 	for _, fold := range voting {
-		if v := t.Votes[fold]; v.Tags[tag] > 0 {
-			sum += math.Log1p(float64(t.Memories)/float64(v.Memories)) * float64(v.Tags[tag]) / float64(v.Memories)
+		v := t.Votes[fold]
+		if v.Tags[tag] == 0 {
+			continue
+		}
+		vote := math.Log1p(float64(t.Memories)/float64(v.Memories)) * float64(v.Tags[tag]) / float64(v.Memories+1)
+		if strings.HasPrefix(fold, topicPrefix) {
+			bySubjects += vote
+		} else {
+			byWords += vote
 		}
 	}
 	const usual = 8
-	return sum * min(1, math.Sqrt(usual/float64(max(len(voting), 1))))
+	return byWords * min(1, math.Sqrt(usual/float64(max(len(voting), 1)))), bySubjects
 }
 
-// likeness is how like the text is to the texts of each topic, and to its name.
+// likeness is how much more a text is like the texts of each tag, and its name, than it is like those of the others.
 func (t Topics) likeness() (centers, names []float64) {
-	for _, topic := range t.Tags {
-		centers, names = append(centers, cosine(t.Vector, topic.Center)), append(names, cosine(t.Vector, topic.Name))
+	centers, names = make([]float64, len(t.Tags)), make([]float64, len(t.Tags))
+	if t.Vector == nil {
+		return centers, names
+	}
+	for i, topic := range t.Tags {
+		centers[i], names[i] = cosine(t.Vector, topic.Center), cosine(t.Vector, topic.Name)
+	}
+	center, name := mean(centers), mean(names)
+	for i := range t.Tags {
+		centers[i], names[i] = centers[i]-center, names[i]-name
 	}
 	return centers, names
 }
