@@ -479,6 +479,12 @@ var stageDeeds = []stageDeed{
 			say([]any{l, next}, err)
 		})
 	}},
+	{"Pairs", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			found, err := t.Pairs(ctx, PairQuery{Namespace: ns, Similarity: .01})
+			say(found, err)
+		})
+	}},
 	{"Select", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
 			for _, order := range []Order{ByKey, ByNewest, ByAccesses} {
