@@ -407,12 +407,12 @@ func conversed(cells map[place2]cell, docs map[place2][]string, plain map[place2
 			continue
 		}
 		_, cover := q.own(p)
-		score := 1e-6 * matches[p]
-		score += .35*window + .2*cover + .125*q.total*q.named(c) + .5*q.total*dateShare(c.meta["ts"], q.june, q.in2025)
+		before, zone := 0.0, 0.0
 		if !c.chats() {
-			score += .25*q.questionBefore(p) + .4*q.zone(p)
+			before, zone = q.questionBefore(p), q.zone(p)
 		}
-		after[p] = score
+		// In the order of the index, since a sum in another order may differ in its last digit.
+		after[p] = 1e-6*matches[p] + (.35*window + .2*cover + .25*before + .125*q.total*q.named(c) + .5*q.total*dateShare(c.meta["ts"], q.june, q.in2025)) + .4*zone
 	}
 	return after
 }
