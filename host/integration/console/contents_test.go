@@ -17,6 +17,49 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/server"
 )
 
+func TestMemories(t *testing.T) {
+	s := started(t)
+	for key, text := range map[string]string{"plan/crane": "The harbour gets a crane", "plan/pier": "The pier is built in April", "light/old": "The old lighthouse stays",
+		"light/new": "A new lighthouse is lit by the sun"} {
+		s.Put("default", key, text)
+	}
+	scenarios(t, "memories", asOperator(t, s))
+}
+
+func TestReaders(t *testing.T) {
+	s := started(t)
+	s.Put("work", "seen", "the reader may read this")
+	s.Put("secret", "hidden", "nobody may read this")
+	scenarios(t, "readers", given{Address: s.URL(), Browser: browser(t), Key: s.Issue("reader", []operator.Right{"read"}, "work").Secret})
+}
+
+func TestBranches(t *testing.T) {
+	s := started(t)
+	a := s.Agent(operator.IssuedKey{}, owner.Hello{})
+	s.Put("default", "plan", "a crane")
+	s.Put("default", "pier", "a pier of wood")
+	for _, name := range []string{"try/pier", "try/gone"} {
+		a.Ask("memory_branch", map[string]any{"action": "fork", "name": name}, nil)
+	}
+	a.Ask("memory_store", map[string]any{"key": "pier", "value": "a pier of stone", "branch": "try/pier"}, nil)
+	s.Put("default", "pier", "a pier of brick")
+	a.Ask("memory_store", map[string]any{"key": "only here", "value": "of this branch", "branch": "try/gone"}, nil)
+	if _, err := operator.Call(t.Context(), s.Acts, operator.SetPosture, operator.PostureRequest{Posture: "careful"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Put("default", "kumquat", "The kumquat ship comes on Monday")
+	a.Ask("memory_archive_fact", map[string]any{"factId": "kumquat", "reason": "the ship has left"}, nil)
+	scenarios(t, "branches", asOperator(t, s))
+}
+
+func TestTime(t *testing.T) {
+	s := started(t)
+	s.Put("default", "buoy", "red")
+	s.Put("default", "tide", "low at six")
+	s.Put("default", "tide", "high at noon")
+	scenarios(t, "time", asOperator(t, s))
+}
+
 func TestConversations(t *testing.T) {
 	nodejs.Install(t, "console")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
