@@ -222,6 +222,9 @@ bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFOR
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
 	$(GO) run ./host/bench/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(or $(PAIRS),20) -memories $(or $(MEMORIES),0)
 
+bench-console: $(IMAGE) ## measure the console at 100,000 memories in a browser: first paint, search as it is typed, 500 events a second
+	$(LONG) -run '^$$' -bench BenchmarkConsole -benchtime 1x ./host/integration/console
+
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)
 

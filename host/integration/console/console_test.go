@@ -76,14 +76,14 @@ func TestALockedServer(t *testing.T) {
 }
 
 // started is a server with the families that the program carries.
-func started(t *testing.T) *server.Server {
+func started(t testing.TB) *server.Server {
 	t.Helper()
 	nodejs.Install(t, "console")
 	return server.Carrying(t, host.Options{})
 }
 
 // asOperator is what the scenarios of an operator are told.
-func asOperator(t *testing.T, s *server.Server) given {
+func asOperator(t testing.TB, s *server.Server) given {
 	t.Helper()
 	return given{Address: s.URL(), Browser: browser(t), Admin: s.At.Admin}
 }
@@ -103,8 +103,8 @@ func filled(t *testing.T) *server.Server {
 	return s
 }
 
-// scenarios runs those of a file.
-func scenarios(t *testing.T, file string, g given) {
+// scenarios runs those of a file, and returns what they print.
+func scenarios(t testing.TB, file string, g given) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -124,10 +124,11 @@ func scenarios(t *testing.T, file string, g given) {
 	} else {
 		t.Logf("%s", out)
 	}
+	return string(out)
 }
 
 // browser is the browser of this machine.
-func browser(t *testing.T) string {
+func browser(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -17,7 +17,7 @@ import (
 const within = 5 * time.Minute // for one installation
 
 // Lacking skips a test because this machine lacks something, but fails it in CI, which must have it.
-func Lacking(t *testing.T, format string, args ...any) {
+func Lacking(t testing.TB, format string, args ...any) {
 	t.Helper()
 	reason := fmt.Sprintf(format, args...)
 	if os.Getenv("CI") == "true" {
@@ -28,7 +28,7 @@ func Lacking(t *testing.T, format string, args ...any) {
 
 // Install makes node_modules in the working directory lead to the packages of its package-lock.json. They are kept among the user's
 // caches under a name, so that another clone, and this one after a change of branches, finds them.
-func Install(t *testing.T, name string) {
+func Install(t testing.TB, name string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("packages of npm are used without -short only: they take a while to install")
@@ -53,7 +53,7 @@ func Install(t *testing.T, name string) {
 }
 
 // download makes a folder with the packages, all of them or none.
-func download(t *testing.T, program, folder string) {
+func download(t testing.TB, program, folder string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func copyFile(from, to string) error {
 }
 
 // link makes node_modules lead to the packages.
-func link(t *testing.T, packages string) {
+func link(t testing.TB, packages string) {
 	t.Helper()
 	if at, err := os.Readlink("node_modules"); err == nil && at == packages {
 		return

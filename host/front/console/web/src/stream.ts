@@ -13,6 +13,8 @@ export interface Event {
   namespace: string
   timestamp: string
   version: number
+  /** Of this page: later events have higher numbers. */
+  number: number
 }
 
 export type Link = 'connecting' | 'live' | 'paused' | 'lost'
@@ -35,6 +37,7 @@ export class Stream {
   readonly note: Signal<string> = signal('')
 
   #arrived: Event[] = []
+  #number = 0
   #socket: WebSocket | undefined
   #watermark: number | undefined
   #wait = again
@@ -98,7 +101,7 @@ export class Stream {
         break
       case 'event':
       case 'message':
-        this.#arrived.push(m as unknown as Event)
+        this.#arrived.push({ ...(m as unknown as Event), number: ++this.#number })
         this.#frame ||= requestAnimationFrame(() => this.#show())
         break
       case 'missed':

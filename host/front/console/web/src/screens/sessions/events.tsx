@@ -1,5 +1,6 @@
+import { Component } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { Button, Chip, Field, Moment, Note, Plain } from '../../parts'
+import { Button, Chip, Field, Note, Plain } from '../../parts'
 import { to } from '../../route'
 import { Stream, type Event } from '../../stream'
 import { text } from '../../text'
@@ -9,6 +10,7 @@ import { view } from '../../view'
 export function Events() {
   const [stream, setStream] = useState<Stream>()
   const [filter, setFilter] = useState('')
+  const [rows, setRows] = useState(drawn)
   useEffect(() => {
     const s = new Stream(view.branch.value)
     setStream(s)
@@ -32,34 +34,50 @@ export function Events() {
         <p class="quiet">{text.sessions.quiet}</p>
       ) : (
         <ul class="events" aria-label={text.sessions.tabs.events}>
-          {shown.map((e, i) => (
-            <Row key={`${e.version} ${events.length - i} ${e.kind}`} event={e} />
+          {shown.slice(0, rows).map((e) => (
+            <Row key={e.number} event={e} />
           ))}
         </ul>
       )}
+      {shown.length > rows && <Button onClick={() => setRows(Infinity)}>{text.more}</Button>}
     </>
   )
 }
 
-function Row({ event: e }: { event: Event }) {
-  const memory = memoryOf(e)
-  return (
-    <li>
-      <Moment at={e.timestamp} />
-      <Chip>{e.kind ?? text.sessions.said}</Chip>
-      <Plain>{e.agent ?? e.from ?? ''}</Plain>
-      {memory ? (
-        <a href={to(['memories', ...memory])}>
-          <Plain>{memory.join('#')}</Plain>
-        </a>
-      ) : (
-        <span class="quiet">
-          <Plain>{e.content ?? JSON.stringify(e.payload) ?? ''}</Plain>
-        </span>
-      )}
-    </li>
-  )
+const drawn = 200 // rows, until one asks for more: each that comes moves all below it
+
+/** An event, which never changes: hundreds a second come, and the others are not drawn again. */
+class Row extends Component<{ event: Event }> {
+  override shouldComponentUpdate() {
+    return false
+  }
+
+  override render() {
+    const e = this.props.event
+    const memory = memoryOf(e)
+    const at = new Date(e.timestamp)
+    return (
+      <li>
+        <time datetime={e.timestamp} title={at.toLocaleString()}>
+          {clock.format(at)}
+        </time>
+        <Chip>{e.kind ?? text.sessions.said}</Chip>
+        <Plain>{e.agent ?? e.from ?? ''}</Plain>
+        {memory ? (
+          <a href={to(['memories', ...memory])}>
+            <Plain>{memory.join('#')}</Plain>
+          </a>
+        ) : (
+          <span class="quiet">
+            <Plain>{e.content ?? JSON.stringify(e.payload) ?? ''}</Plain>
+          </span>
+        )}
+      </li>
+    )
+  }
 }
+
+const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium' })
 
 /** Whether an event has all words of a filter: kind, agent or namespace. */
 function admits(filter: string, e: Event): boolean {
