@@ -94,7 +94,7 @@ export const text = {
     branch: 'Branch',
     namespace: 'Namespace',
     defaultBranch: 'default',
-    ownNamespace: (name: string) => `${name || 'default'} (yours)`,
+    ownNamespace: (name: string) => `Any (yours: ${name || 'default'})`,
     allNamespaces: 'All namespaces',
     past: (moment: string) => `You see the memory as it was at ${moment}. Nothing can be changed here.`,
     now: 'Back to now',
