@@ -28,10 +28,10 @@ const names = (await client.listTools()).tools.map((t) => t.name);
 assert.equal(names.includes("memory_auto_tag"), !stateless(kind));
 
 const { tags } = await call("memory_suggest_tags", { text, namespace });
-assert.ok(tags.some((t) => t.tag === "billing-team"), JSON.stringify(tags));
+assert.ok(tags.some((t) => t.tag === "billing"), JSON.stringify(tags));
 const tagged = await call("memory_auto_tag", { id: "met", namespace });
-assert.ok(tagged.applied && tagged.added.includes("billing-team"), JSON.stringify(tagged));
-assert.ok((await call("memory_recall", { key: "met", namespace })).tags.includes("billing-team"));
+assert.ok(tagged.applied && tagged.added.includes("billing"), JSON.stringify(tagged));
+assert.ok((await call("memory_recall", { key: "met", namespace })).tags.includes("billing"));
 
 const rehearsed = await call("memory_operation", { method: "memory_auto_tag", params: { id: "met" }, options: { dry_run: true, namespace } });
 assert.equal(rehearsed.metadata.dry_run, true);

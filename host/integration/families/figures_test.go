@@ -116,14 +116,26 @@ func TestAutoTagTagsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	on(t, f, "auto-tag", abi.HookStore)
-	storeAll(t, s, "first", sentences(1)) // it may take longer than a hook may, and be stored as it is
+	tags := func(key string) []string {
+		m, err := server.As(s, "").Recall(t.Context(), memory.Location{}, key, memory.AsOf{})
+		if err != nil || m == nil {
+			t.Fatalf("%s is %+v, %v", key, m, err)
+		}
+		return m.Tags
+	}
+	n := 0
+	await.That(t, "a memory is tagged: the first may take longer than a hook may, and are stored as they are", func() bool {
+		n++
+		first := fmt.Sprintf("first%d-", n)
+		storeAll(t, s, first, sentences(1))
+		return len(tags(first+"00000")) > 0
+	})
 	storeAll(t, s, "with", sentences(10))
 	off(t, f, "auto-tag", abi.HookStore)
 	storeAll(t, s, "without", sentences(1))
 	for key, tagged := range map[string]bool{"with00000": true, "with00009": true, "without00000": false} {
-		m, err := server.As(s, "").Recall(t.Context(), memory.Location{}, key, memory.AsOf{})
-		if err != nil || m == nil || len(m.Tags) > 0 != tagged {
-			t.Errorf("%s is %+v, %v", key, m, err)
+		if got := tags(key); len(got) > 0 != tagged {
+			t.Errorf("%s has the tags %q, want some: %v", key, got, tagged)
 		}
 	}
 }
