@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/nodejs"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/host/testing/testcert"
 )
 
 func TestMemories(t *testing.T) {
@@ -31,6 +32,23 @@ func TestReaders(t *testing.T) {
 	s.Put("work", "seen", "the reader may read this")
 	s.Put("secret", "hidden", "nobody may read this")
 	scenarios(t, "readers", given{Address: s.URL(), Browser: browser(t), Key: s.Issue("reader", []operator.Right{"read"}, "work").Secret})
+}
+
+func TestAReadOnlyServer(t *testing.T) {
+	nodejs.Install(t, "console")
+	dir := t.TempDir()
+	before := server.Carrying(t, host.Options{Dir: dir})
+	before.Put("default", "kept", "the text that stays")
+	before.Stop()
+	scenarios(t, "readonly", asOperator(t, server.Carrying(t, host.Options{Dir: dir, ReadOnly: true})))
+}
+
+func TestAServerWithTLSThatRequiresKeys(t *testing.T) {
+	nodejs.Install(t, "console")
+	files, _ := testcert.Write(t, t.TempDir())
+	required := true
+	s := server.StartOn(t, host.Options{Families: server.Families(), Cache: server.Cache()}, host.Listen{HTTP: "127.0.0.1:0", TLSCert: files.Cert, TLSKey: files.Key, RequireKeys: &required})
+	scenarios(t, "tls", given{Address: "https://" + s.At.HTTP, Browser: browser(t), Admin: s.At.Admin, Key: s.Issue("ann", server.EveryRight, "work").Secret})
 }
 
 func TestBranches(t *testing.T) {
