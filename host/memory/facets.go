@@ -53,7 +53,7 @@ func (a *Access) facets(ctx context.Context, v view, q Search) (*Facets, error) 
 	t := newFacetTest(q, s.clock())
 	within := v.search(readable, q.collection())
 	within.Sole = q.Project
-	filter := search.Filter{Text: q.Text, Question: q.question, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance}
+	filter := search.Filter{Prefix: q.Prefix, Text: q.Text, Question: q.question, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance}
 	if err := s.index.Select(ctx, within, filter, search.Ordering{}, t.count); err != nil {
 		return nil, s.translate("count facets", err)
 	}

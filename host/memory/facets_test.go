@@ -52,7 +52,7 @@ func TestFacetsAreWhatChoosingTheirValuesFinds(t *testing.T) {
 	hour := time.Now().Add(-time.Hour)
 	accesses := map[string]*Access{"the owner": s.As(Caller{Rights: FullRights()}), "a reader of two": s.As(Caller{Rights: RightsTo([]string{"home", "work"}, nil)})}
 	searches := map[string]Search{
-		"a list": {}, "a text": {Text: "tea number 3"}, "a type": {Types: []string{"fact"}}, "a tag": {Tags: []string{"t1"}}, "no tag": {NoTags: []string{"t1"}},
+		"a list": {}, "a text": {Text: "tea number 3"}, "a prefix": {Prefix: "k1"}, "a type": {Types: []string{"fact"}}, "a tag": {Tags: []string{"t1"}}, "no tag": {NoTags: []string{"t1"}},
 		"a writer": {Writers: []string{"ann"}}, "a namespace": {Namespaces: []string{"home"}}, "a state": {States: []State{Archived}}, "a date": {Since: hour},
 		"a later date": {Since: time.Now().Add(time.Hour)},
 		"all at once":  {Text: "tea", Types: []string{"fact"}, Writers: []string{"ann"}, Namespaces: []string{"work", "home"}, Since: hour},

@@ -1782,7 +1782,7 @@ type BranchDiffResponse struct {
 	Clashes     int          `json:"clashes"`       // keys that both changed
 	Differences []Difference `json:"differences"`   // those of memories, and of the family's own records
 	Truncated   bool         `json:"truncated"`     // more than `limit` exist
-	Seen        uint64       `json:"seen,omitzero"` // where calls add to the source, a proposal: `seen` of a merge that accepts what is listed, and no more
+	Seen        uint64       `json:"seen,omitzero"` // of a proposal to which further calls may add: passed to a merge as `seen`, it merges what is listed and nothing later
 }
 
 func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {

@@ -76,7 +76,6 @@ export const text = {
     or: 'Or log in with an API key. You see what the key may read.',
     key: 'API key',
     go: 'Log in',
-    over: 'The session has ended.',
   },
   nav: {
     label: 'Screens',
