@@ -30,6 +30,7 @@ func TestAnUnknownKeySaysWhatMayBeMeant(t *testing.T) {
 	u.must("memory_forget", `{"key":"gone"}`)
 	u.must("memory_branch", `{"action":"fork","name":"idea"}`)
 	u.must("memory_store", `{"key":"plan","value":1,"branch":"idea"}`)
+	u.must("memory_search", `{}`) // waits for the index, before which answers say less
 	for _, c := range []struct{ name, tool, arguments, want string }{
 		{"one letter less", "memory_recall", `{"key":"user/nam"}`, `There is no memory under "user/nam" in namespace default. Keys like it: "user/name", "user/name/first".`},
 		{"another case", "memory_recall", `{"key":"User/Name"}`, `Keys like it: "user/name", "user/name/first".`},
