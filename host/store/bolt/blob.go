@@ -80,10 +80,31 @@ func (e *Engine) writeBlob(name string, r io.Reader) (blob store.Blob, err error
 		return blob, err
 	}
 	blob = store.Blob{Name: name, Digest: hex.EncodeToString(h.Sum(nil)), Size: size}
-	if err = os.Rename(f.Name(), e.blobPath(blob.Digest)); err != nil {
+	if err = e.placeBlob(f.Name(), blob); err != nil {
 		return blob, err
 	}
 	return blob, durable.SyncDir(e.blobDir())
+}
+
+// placeBlob gives a written file its name. On Windows that fails while a blob of the same content is mapped, which then serves both.
+func (e *Engine) placeBlob(written string, blob store.Blob) error {
+	err := os.Rename(written, e.blobPath(blob.Digest))
+	if err == nil || !e.hasBlob(blob) {
+		return err
+	}
+	return os.Remove(written)
+}
+
+// hasBlob reports whether the file of a blob is there, intact.
+func (e *Engine) hasBlob(blob store.Blob) bool {
+	f, err := os.Open(e.blobPath(blob.Digest))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return err == nil && hex.EncodeToString(h.Sum(nil)) == blob.Digest
 }
 
 type blobReader struct {
@@ -147,7 +168,7 @@ func (e *Engine) Blobs(ctx context.Context, prefix string) (list []store.Blob, e
 	return list, err
 }
 
-// sweepBlobs removes unreferenced files. On Windows, a file that a reader has open may stay until the next sweep.
+// sweepBlobs removes unreferenced files. On Windows, a file that a reader has open or mapped stays until a later sweep.
 func (e *Engine) sweepBlobs() error {
 	named := map[string]bool{}
 	err := e.view(func(tx *bbolt.Tx) error {
