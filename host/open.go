@@ -113,6 +113,7 @@ func (h *Host) openFronts() {
 	h.mcp = mcp.New(h.space.Tools, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
 		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
+		Space: h.space.Memory,
 	})
 	h.rest = rest.New(rest.Options{
 		Dispatcher: h.space.Tools, Client: h.admission.Client, Limits: limits, Version: h.options.Version, Logger: h.options.Logger,

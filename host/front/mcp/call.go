@@ -49,6 +49,8 @@ type librarySession interface {
 	server.SessionWithProtocolVersion
 }
 
+func (s *callSession) inner() librarySession { return s.librarySession }
+
 func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
 func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
 

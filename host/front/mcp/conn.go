@@ -34,14 +34,17 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	defer s.options.Sessions.End(c.client.SessionID())
 	s.watchers.join(&watcher{session: session, state: c.client.state, tell: c.listChanged})
 	defer s.watchers.leave(c.client.state)
+	defer s.subscribers.leave(c.client.SessionID())
 	return c.Serve(WithSession(s.protocol.WithContext(ctx, c.client), session), c)
 }
 
 func (s *Server) newConn(r io.Reader, w io.Writer, session Session, fail context.CancelCauseFunc) *conn {
-	return &conn{
+	c := &conn{
 		Conn: connection.New(r, w, fail, &s.options.Limits, session.Key), server: s, inFlight: map[string]*inFlight{},
 		client: newRemote(session.begin(manyCalls)),
 	}
+	c.client.tell = c.tell
+	return c
 }
 
 // conn is the connection of one client. The protocol library's own transport of lines bounds neither them nor answers, and answers no line
@@ -183,6 +186,9 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	case m.method == methodListen && m.id != nil:
 		return c.listen(ctx, m)
 	case m.method != methodCall:
+		if call := c.server.resourceCall(m); call != nil {
+			return call.answer(c.server.protocol.HandleMessage(call.within(ctx), m.forLibrary()))
+		}
 		return c.server.protocol.HandleMessage(ctx, m.forLibrary())
 	case !c.server.has(m, SessionOf(ctx)):
 		return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
@@ -199,7 +205,7 @@ func (c *conn) listen(ctx context.Context, m *message) protocol.JSONRPCMessage {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.Open(), cancel)()
-	l := c.server.newListener(c.tell)
+	l := c.server.newListener(m.id, c.tell)
 	defer l.end()
 	return c.server.protocol.HandleMessage(l.within(ctx), m.forLibrary())
 }

@@ -62,7 +62,7 @@ func newServerOf(t testing.TB, space *memory.Space, o Options, families ...tool.
 	if len(families) > 0 {
 		source = families[0]
 	}
-	o.Version = "1.2.3"
+	o.Version, o.Space = "1.2.3", space
 	all := tool.NewRegistry(source)
 	if err := all.Add(core.Specs(core.Options{Space: space, Version: o.Version})...); err != nil {
 		t.Fatal(err)
@@ -119,6 +119,12 @@ func connect(t testing.TB, s *Server, session Session) *peer {
 	if _, all := session.Rights.Readable(); !all { // unless a test says otherwise, the client is the owner's
 		session.Rights = owner().Rights
 	}
+	return connectAs(t, s, session)
+}
+
+// connectAs is connect with exactly the rights of a session.
+func connectAs(t testing.TB, s *Server, session Session) *peer {
+	t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
 	p := &peer{t: t, in: in, ended: make(chan error, 1), lines: make(chan []byte, 1024), waiting: map[string]chan []byte{}}

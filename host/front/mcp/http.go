@@ -123,6 +123,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		}
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
 		ctx = context.WithValue(ctx, servedKey{}, call)
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe:
+		call := s.resourceCall(m)
+		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, call: call}
 	case methodInit:
 		ctx = context.WithValue(ctx, beginKey{}, sessionStart{client: introductionOf(m)})
 	case methodListen:
@@ -130,13 +133,59 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		over := &stream{ResponseWriter: w}
 		until, release := s.untilClosed(ctx)
 		defer release()
-		l := s.newListener(over.tell)
+		l := s.newListener(m.id, over.tell)
 		defer l.end()
 		ctx, w = context.WithValue(until, servedKey{}, l), over
 	}
 	r = r.WithContext(ctx)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	s.http.ServeHTTP(w, r)
+}
+
+// answered is the HTTP response to a message about resources: the library's, unless the call failed.
+type answered struct {
+	http.ResponseWriter
+	call *resourceCall
+}
+
+func (a *answered) WriteHeader(status int) {
+	if f := a.call.failure; f != nil && status == http.StatusOK && f.Error.Code == jsonrpc.CodeInvalidParams && a.call.modern() {
+		status = http.StatusBadRequest // as the library answers what is invalid
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write writes the library's output, one message per call.
+func (a *answered) Write(p []byte) (int, error) {
+	if a.call.failure == nil || isNotification(p) {
+		return a.ResponseWriter.Write(p)
+	}
+	body, err := tool.Encode(*a.call.failure)
+	if err != nil {
+		return 0, err
+	}
+	if bytes.HasPrefix(p, []byte("event:")) {
+		body = event(body)
+	}
+	if _, err := a.ResponseWriter.Write(append(body, '\n')); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush supports streaming of answers.
+func (a *answered) Flush() { http.NewResponseController(a.ResponseWriter).Flush() }
+
+// isNotification reports whether the library writes a message other than the answer.
+func isNotification(event []byte) bool {
+	_, data, is := bytes.Cut(event, []byte("data: "))
+	if !is {
+		return false
+	}
+	var m struct {
+		Method string `json:"method"`
+	}
+	return json.Unmarshal(data, &m) == nil && m.Method != ""
 }
 
 // servedKey is the context key of a request's call of a tool, or of the session of a listen request.
@@ -146,6 +195,8 @@ type servedKey struct{}
 func served(ctx context.Context, _ *http.Request) context.Context {
 	switch by := ctx.Value(servedKey{}).(type) {
 	case *toolCall:
+		return by.within(ctx)
+	case *resourceCall:
 		return by.within(ctx)
 	case *listener:
 		return by.within(ctx)

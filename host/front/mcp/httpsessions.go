@@ -254,6 +254,7 @@ var errNoSession = errors.New("no such session: send initialize to begin one")
 // Terminate ends a session. When the server stops, the next one may take it up.
 func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 	defer s.server.options.Sessions.End(id)
+	defer s.server.subscribers.leave(id)
 	if s.server.open.Err() == nil {
 		defer s.server.options.Kept.Delete(id)
 	}

@@ -35,6 +35,7 @@ type message struct {
 
 	requestID json.RawMessage // of a cancellation
 	bridge    bool            // of an initialization: the client is a bridge
+	uri       string          // of a message about a resource
 
 	call
 }
@@ -77,6 +78,8 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 		m.requestID = read.Field(read.Params, "requestId").Of(read.Line)
 	case methodInit:
 		m.bridge = string(read.Field(read.Field(read.Params, "_meta"), bridgeMeta).Of(read.Line)) == "true"
+	case methodRead, methodSubscribe, methodUnsubscribe:
+		return m.parseURI(read)
 	case methodList:
 		return checkCursor(read.Field(read.Params, "cursor").Of(read.Line))
 	case methodCall:
@@ -84,6 +87,17 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 		if m.tool == "" {
 			return errors.New("params needs name: the tool to call")
 		}
+	}
+	return nil
+}
+
+func (m *message) parseURI(read jsonrpc.Message) error {
+	raw := read.Field(read.Params, "uri").Of(read.Line)
+	if m.uri = jsonrpc.Text(raw); m.uri == "" {
+		return errors.New("params needs uri: the resource")
+	}
+	if len(m.uri) > longestURI {
+		return fmt.Errorf("the uri has %d bytes: at most %d are allowed", len(m.uri), longestURI)
 	}
 	return nil
 }
@@ -179,7 +193,7 @@ func (m *message) paramsForLibrary() []byte {
 
 // lookalike reports whether a name differs from one read here, but the library, which reads with encoding/json, would treat them as equal.
 func lookalike(name string) bool {
-	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor"} {
+	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor", "uri"} {
 		if name != known && strings.EqualFold(name, known) {
 			return true
 		}

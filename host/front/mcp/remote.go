@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,7 @@ type remote struct {
 	*server.InProcessSession
 	state  *tool.Session // state between its calls
 	bridge atomic.Bool   // its client is a bridge
+	tell   func(protocol.JSONRPCNotification)
 }
 
 func newRemote(state *tool.Session) *remote {
@@ -30,6 +32,9 @@ func newRemote(state *tool.Session) *remote {
 type listener struct {
 	librarySession
 	server        *Server
+	id            string          // among subscribers
+	subscription  json.RawMessage // the id of the request
+	context       context.Context // of the request
 	tell          func(protocol.JSONRPCNotification)
 	notifications chan protocol.JSONRPCNotification
 	telling       sync.WaitGroup
@@ -37,8 +42,8 @@ type listener struct {
 	once          sync.Once
 }
 
-func (s *Server) newListener(tell func(protocol.JSONRPCNotification)) *listener {
-	return &listener{server: s, tell: tell, notifications: make(chan protocol.JSONRPCNotification, queued), answered: make(chan struct{})}
+func (s *Server) newListener(subscription json.RawMessage, tell func(protocol.JSONRPCNotification)) *listener {
+	return &listener{server: s, id: rand.Text(), subscription: subscription, tell: tell, notifications: make(chan protocol.JSONRPCNotification, queued), answered: make(chan struct{})}
 }
 
 // within returns a context whose client is told through the listener.
@@ -47,7 +52,7 @@ func (l *listener) within(ctx context.Context) context.Context {
 	if !ok {
 		return ctx // the library refuses the request
 	}
-	l.librarySession = client
+	l.librarySession, l.context = client, ctx
 	l.telling.Go(l.pass)
 	return l.server.protocol.WithContext(ctx, l)
 }

@@ -30,15 +30,17 @@ type Options struct {
 	Sessions connection.Sessions // told of the sessions of clients; nil: nobody is
 	Kept     Kept                // keeps HTTP sessions for the next server; nil: they end with this one
 	Limits   connection.Limits
+	Space    *memory.Space // tells subscribers of changes, and completes names; nil: neither
 }
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
 type Server struct {
-	dispatcher *tool.Dispatcher
-	registry   *tool.Registry
-	options    Options
-	watchers   watchers // clients to notify when their lists change
-	protocol   *server.MCPServer
+	dispatcher  *tool.Dispatcher
+	registry    *tool.Registry
+	options     Options
+	watchers    watchers    // clients to notify when their lists change
+	subscribers subscribers // clients to notify when resources change
+	protocol    *server.MCPServer
 
 	httpOnce sync.Once
 	http     *server.StreamableHTTPServer
@@ -65,15 +67,19 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	s := &Server{dispatcher: d, registry: d.Registry(), options: o}
 	s.open, s.close = context.WithCancel(context.Background())
 	s.watchers.outline = s.outline
+	s.subscribers = subscribers{server: s, news: make(chan struct{}, 1), known: map[string]*subscriber{}}
 	s.sessions = newSessions(s)
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(s.instruct)
 	hooks.AddAfterDiscover(s.instructModern)
 	hooks.AddAfterListTools(s.list)
+	hooks.AddAfterListResources(s.listResources)
+	hooks.AddAfterListResourceTemplates(s.listTemplates)
 	hooks.AddBeforeSubscriptionsListen(s.listens)
 	hooks.AddAfterSubscriptionsListen(listened)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
 		server.WithToolCapabilities(s.registry.HasFamilies()),
+		server.WithResourceCapabilities(true, false), // each write changes the list of resources: clients subscribe to what they use
 		server.WithHooks(hooks),
 	)
 	if s.registry.HasFamilies() {
@@ -136,8 +142,8 @@ func (s *Server) readOnly(session Session) bool { return s.rights(session).Write
 func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) {
 	session := SessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
-		if call, ok := client.(*callSession); ok {
-			client = call.librarySession
+		if call, ok := client.(interface{ inner() librarySession }); ok {
+			client = call.inner()
 		}
 		if connected, ok := client.(*remote); ok {
 			return connected.state, connected.bridge.Load()

@@ -55,7 +55,12 @@ func (s *stream) tell(n protocol.JSONRPCNotification) {
 
 // writeEvent writes an event; the caller holds mu.
 func (s *stream) writeEvent(body []byte) (int, error) {
-	return s.ResponseWriter.Write([]byte("event: message\ndata: " + string(bytes.TrimSpace(body)) + "\n\n"))
+	return s.ResponseWriter.Write(event(body))
+}
+
+// event returns a message as an event of a stream.
+func event(body []byte) []byte {
+	return []byte("event: message\ndata: " + string(bytes.TrimSpace(body)) + "\n\n")
 }
 
 func (s *stream) WriteHeader(status int) {

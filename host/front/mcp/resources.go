@@ -1,0 +1,266 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	methodResources   = "resources/list"
+	methodTemplates   = "resources/templates/list"
+	methodRead        = "resources/read"
+	methodSubscribe   = "resources/subscribe"
+	methodUnsubscribe = "resources/unsubscribe"
+)
+
+const maxResource = 2 << 20 // bytes of the text of a resource
+
+// resources are what clients read by URI, in addition to fixed ones that the protocol library has been given. Each method has the rights of the session in the context.
+type resources interface {
+	owns(uri string) bool
+	templates() []protocol.ResourceTemplate
+	// list returns a page after a cursor, which is empty at first, and the cursor of the next page, which is empty after the last.
+	list(ctx context.Context, after string) (page []protocol.Resource, next string, err error)
+	// read returns a resource; nil: there is none that the client may read.
+	read(ctx context.Context, uri string) (protocol.ResourceContents, error)
+}
+
+// sources returns all resources. Lists have them in this order.
+func (s *Server) sources() []resources {
+	return []resources{memories{s}}
+}
+
+// source returns the resources to which a URI belongs, or nil.
+func (s *Server) source(uri string) resources {
+	for _, r := range s.sources() {
+		if r.owns(uri) {
+			return r
+		}
+	}
+	return nil
+}
+
+// resourceCall is a message about resources being served, and the session of its client meanwhile. The protocol library finds resources by
+// the exact URIs that it knows, and its errors have neither the code nor the data of the protocol.
+type resourceCall struct {
+	librarySession
+	server  *Server
+	message *message
+	context context.Context // the library's, as far as it came
+	failure *protocol.JSONRPCError // in place of the library's answer; nil: that
+}
+
+// resourceCall returns how a message about resources is served; nil: it is about something else.
+func (s *Server) resourceCall(m *message) *resourceCall {
+	switch m.method {
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe:
+		return &resourceCall{server: s, message: m}
+	}
+	return nil
+}
+
+// within returns a context in which the protocol library asks the call.
+func (c *resourceCall) within(ctx context.Context) context.Context {
+	client, ok := server.ClientSessionFromContext(ctx).(librarySession)
+	if !ok {
+		return ctx // the library refuses the message
+	}
+	c.librarySession, c.context = client, ctx
+	return c.server.protocol.WithContext(ctx, c)
+}
+
+func (c *resourceCall) inner() librarySession { return c.librarySession }
+
+// answer returns the answer to a message: the library's, unless the call failed.
+func (c *resourceCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessage {
+	if c.failure != nil {
+		return *c.failure
+	}
+	return library
+}
+
+// fail has the message answered with an error.
+func (c *resourceCall) fail(code int, text string, data any) {
+	c.failure = &protocol.JSONRPCError{
+		JSONRPC: protocol.JSONRPC_VERSION, ID: protocol.NewRequestId(c.message.id), Error: protocol.NewJSONRPCErrorDetails(code, text, data),
+	}
+}
+
+// failed has the message answered with the error of what it asks for.
+func (c *resourceCall) failed(err error) {
+	f := tool.FailureOf(err)
+	code := jsonrpc.CodeServer
+	switch f.Code {
+	case memory.InvalidArgument:
+		code = jsonrpc.CodeInvalidParams
+	case memory.Internal:
+		code = protocol.INTERNAL_ERROR
+		c.server.options.Logger.ErrorContext(c.context, "a resource could not be read", "error", err)
+	}
+	c.fail(code, f.Message, map[string]any{"code": f.Code, "retryable": f.Retryable})
+}
+
+// missing has the message answered alike whether a resource does not exist or is not the client's.
+func (c *resourceCall) missing(uri string) {
+	code := protocol.RESOURCE_NOT_FOUND
+	if c.modern() {
+		code = jsonrpc.CodeInvalidParams
+	}
+	c.fail(code, fmt.Sprintf("there is no resource %s: resources/list shows which there are", tool.Clip(uri, 200)), map[string]any{"uri": tool.Clip(uri, longestURI)})
+}
+
+func (c *resourceCall) modern() bool {
+	return c.context != nil && protocol.IsModernProtocol(server.RequestProtocolVersion(c.context))
+}
+
+// GetSessionResources gives the library the resource that the message reads.
+func (c *resourceCall) GetSessionResources() map[string]server.ServerResource {
+	uri := c.message.uri
+	if _, known := c.server.protocol.ListResources()[uri]; known || c.message.method != methodRead {
+		return nil
+	}
+	return map[string]server.ServerResource{uri: {Handler: func(ctx context.Context, _ protocol.ReadResourceRequest) ([]protocol.ResourceContents, error) {
+		c.context = ctx
+		return c.read(uri), nil
+	}}}
+}
+
+func (c *resourceCall) SetSessionResources(map[string]server.ServerResource) {}
+
+func (c *resourceCall) read(uri string) []protocol.ResourceContents {
+	of := c.server.source(uri)
+	if of == nil {
+		c.missing(uri)
+		return nil
+	}
+	read, err := of.read(c.context, uri)
+	if err != nil || read == nil {
+		c.refuse(uri, err)
+		return nil
+	}
+	return []protocol.ResourceContents{read}
+}
+
+// refuse has the message answered with why a resource cannot be had; nil: it does not exist.
+func (c *resourceCall) refuse(uri string, err error) {
+	code := tool.FailureOf(err).Code
+	switch {
+	case err == nil, code == memory.Denied, code == memory.NotFound:
+		c.missing(uri)
+	case errors.As(err, new(*uriError)):
+		c.fail(jsonrpc.CodeInvalidParams, err.Error(), map[string]any{"uri": tool.Clip(uri, longestURI)})
+	default:
+		c.failed(err)
+	}
+}
+
+// uriError is a URI that cannot be read.
+type uriError struct{ error }
+
+// listResources fills a page of resources.
+func (s *Server) listResources(ctx context.Context, _ any, request *protocol.ListResourcesRequest, result *protocol.ListResourcesResult) {
+	c, ok := server.ClientSessionFromContext(ctx).(*resourceCall)
+	if !ok {
+		return
+	}
+	c.context = ctx
+	at, after, err := parseCursor(string(request.Params.Cursor), len(s.sources()))
+	if err != nil {
+		c.fail(jsonrpc.CodeInvalidParams, err.Error(), nil)
+		return
+	}
+	page, next, err := s.sources()[at].list(c.context, after)
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	if request.Params.Cursor != "" {
+		result.Resources = nil // the library's own are on the first page
+	}
+	result.Resources = append(result.Resources, page...)
+	switch {
+	case next != "":
+		result.NextCursor = cursor(at, next)
+	case at+1 < len(s.sources()):
+		result.NextCursor = cursor(at+1, "")
+	}
+}
+
+// listTemplates fills the list of templates, which is one page.
+func (s *Server) listTemplates(ctx context.Context, _ any, request *protocol.ListResourceTemplatesRequest, result *protocol.ListResourceTemplatesResult) {
+	if c, ok := server.ClientSessionFromContext(ctx).(*resourceCall); ok && request.Params.Cursor != "" {
+		c.fail(jsonrpc.CodeInvalidParams, errCursor.Error(), nil)
+		return
+	}
+	for _, r := range s.sources() {
+		result.ResourceTemplates = append(result.ResourceTemplates, r.templates()...)
+	}
+}
+
+var errCursor = errors.New("the cursor is of no page: repeat the nextCursor of an answer, or leave it out")
+
+// cursor returns the cursor of the page of a source. The library requires base64.
+func cursor(source int, after string) protocol.Cursor {
+	return protocol.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(source) + ":" + after)))
+}
+
+func parseCursor(given string, sources int) (source int, after string, err error) {
+	if given == "" {
+		return 0, "", nil
+	}
+	text, err := base64.StdEncoding.DecodeString(given)
+	if err != nil {
+		return 0, "", errCursor
+	}
+	number, after, _ := strings.Cut(string(text), ":")
+	source, err = strconv.Atoi(number)
+	if err != nil || source < 0 || source >= sources {
+		return 0, "", errCursor
+	}
+	return source, after, nil
+}
+
+// ask calls a tool that reads, for the session in a context, and decodes its structured answer. It is the door of tools: rights, limits,
+// redaction and the account of calls are those of a call of the tool by the client.
+func (s *Server) ask(ctx context.Context, name string, arguments map[string]any, into any) error {
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		return fmt.Errorf("encode the arguments of %s: %w", name, err)
+	}
+	session := SessionOf(ctx)
+	state, _ := s.state(ctx)
+	who := s.who(ctx, session)
+	branch, namespace := state.At()
+	s.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+	a, err := s.dispatcher.Dispatch(ctx, tool.Request{Tool: name, Arguments: raw, Caller: who, Session: state, Admission: tool.Admitted})
+	if err != nil {
+		return err
+	}
+	structured, err := tool.Encode(a.Structured)
+	if err != nil {
+		return fmt.Errorf("encode the answer of %s: %w", name, err)
+	}
+	return json.Unmarshal(structured, into)
+}
+
+// textOf returns the text of a resource, within its limit.
+func textOf(uri, mime, text string, meta map[string]any) (protocol.ResourceContents, error) {
+	if len(text) > maxResource {
+		return nil, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf(
+			"the resource has %d bytes: at most %d can be read; memory_recall with fields reads a part", len(text), maxResource)}
+	}
+	return protocol.TextResourceContents{URI: uri, MIMEType: cmp.Or(mime, "application/json"), Text: text, Meta: meta}, nil
+}
