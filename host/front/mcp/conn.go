@@ -186,7 +186,7 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	case m.method == methodListen && m.id != nil:
 		return c.listen(ctx, m)
 	case m.method != methodCall:
-		if call := c.server.resourceCall(m); call != nil {
+		if call := c.server.readCall(m); call != nil {
 			return call.answer(c.server.protocol.HandleMessage(call.within(ctx), m.forLibrary()))
 		}
 		return c.server.protocol.HandleMessage(ctx, m.forLibrary())

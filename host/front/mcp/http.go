@@ -123,8 +123,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		}
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
 		ctx = context.WithValue(ctx, servedKey{}, call)
-	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe:
-		call := s.resourceCall(m)
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt:
+		call := s.readCall(m)
 		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, call: call}
 	case methodInit:
 		ctx = context.WithValue(ctx, beginKey{}, sessionStart{client: introductionOf(m)})
@@ -142,10 +142,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.http.ServeHTTP(w, r)
 }
 
-// answered is the HTTP response to a message about resources: the library's, unless the call failed.
+// answered is the HTTP response to a message about resources or prompts: the library's, unless the call failed.
 type answered struct {
 	http.ResponseWriter
-	call *resourceCall
+	call *readCall
 }
 
 func (a *answered) WriteHeader(status int) {
@@ -196,7 +196,7 @@ func served(ctx context.Context, _ *http.Request) context.Context {
 	switch by := ctx.Value(servedKey{}).(type) {
 	case *toolCall:
 		return by.within(ctx)
-	case *resourceCall:
+	case *readCall:
 		return by.within(ctx)
 	case *listener:
 		return by.within(ctx)

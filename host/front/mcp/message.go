@@ -80,6 +80,8 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 		m.bridge = string(read.Field(read.Field(read.Params, "_meta"), bridgeMeta).Of(read.Line)) == "true"
 	case methodRead, methodSubscribe, methodUnsubscribe:
 		return m.parseURI(read)
+	case methodPrompt:
+		return checkPrompt(read.Field(read.Params, "name").Of(read.Line))
 	case methodList:
 		return checkCursor(read.Field(read.Params, "cursor").Of(read.Line))
 	case methodCall:

@@ -53,27 +53,27 @@ func (s *Server) source(uri string) resources {
 	return nil
 }
 
-// resourceCall is a message about resources being served, and the session of its client meanwhile. The protocol library finds resources by
+// readCall is a message about resources or prompts being served, and the session of its client meanwhile. The protocol library finds resources by
 // the exact URIs that it knows, and its errors have neither the code nor the data of the protocol.
-type resourceCall struct {
+type readCall struct {
 	librarySession
 	server  *Server
 	message *message
-	context context.Context // the library's, as far as it came
+	context context.Context        // the library's, as far as it came
 	failure *protocol.JSONRPCError // in place of the library's answer; nil: that
 }
 
-// resourceCall returns how a message about resources is served; nil: it is about something else.
-func (s *Server) resourceCall(m *message) *resourceCall {
+// readCall returns how a message about resources or prompts is served; nil: it is about something else.
+func (s *Server) readCall(m *message) *readCall {
 	switch m.method {
-	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe:
-		return &resourceCall{server: s, message: m}
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt:
+		return &readCall{server: s, message: m}
 	}
 	return nil
 }
 
 // within returns a context in which the protocol library asks the call.
-func (c *resourceCall) within(ctx context.Context) context.Context {
+func (c *readCall) within(ctx context.Context) context.Context {
 	client, ok := server.ClientSessionFromContext(ctx).(librarySession)
 	if !ok {
 		return ctx // the library refuses the message
@@ -82,10 +82,10 @@ func (c *resourceCall) within(ctx context.Context) context.Context {
 	return c.server.protocol.WithContext(ctx, c)
 }
 
-func (c *resourceCall) inner() librarySession { return c.librarySession }
+func (c *readCall) inner() librarySession { return c.librarySession }
 
 // answer returns the answer to a message: the library's, unless the call failed.
-func (c *resourceCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessage {
+func (c *readCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessage {
 	if c.failure != nil {
 		return *c.failure
 	}
@@ -93,14 +93,14 @@ func (c *resourceCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCM
 }
 
 // fail has the message answered with an error.
-func (c *resourceCall) fail(code int, text string, data any) {
+func (c *readCall) fail(code int, text string, data any) {
 	c.failure = &protocol.JSONRPCError{
 		JSONRPC: protocol.JSONRPC_VERSION, ID: protocol.NewRequestId(c.message.id), Error: protocol.NewJSONRPCErrorDetails(code, text, data),
 	}
 }
 
 // failed has the message answered with the error of what it asks for.
-func (c *resourceCall) failed(err error) {
+func (c *readCall) failed(err error) {
 	f := tool.FailureOf(err)
 	code := jsonrpc.CodeServer
 	switch f.Code {
@@ -114,7 +114,7 @@ func (c *resourceCall) failed(err error) {
 }
 
 // missing has the message answered alike whether a resource does not exist or is not the client's.
-func (c *resourceCall) missing(uri string) {
+func (c *readCall) missing(uri string) {
 	code := protocol.RESOURCE_NOT_FOUND
 	if c.modern() {
 		code = jsonrpc.CodeInvalidParams
@@ -122,12 +122,12 @@ func (c *resourceCall) missing(uri string) {
 	c.fail(code, fmt.Sprintf("there is no resource %s: resources/list shows which there are", tool.Clip(uri, 200)), map[string]any{"uri": tool.Clip(uri, longestURI)})
 }
 
-func (c *resourceCall) modern() bool {
+func (c *readCall) modern() bool {
 	return c.context != nil && protocol.IsModernProtocol(server.RequestProtocolVersion(c.context))
 }
 
 // GetSessionResources gives the library the resource that the message reads.
-func (c *resourceCall) GetSessionResources() map[string]server.ServerResource {
+func (c *readCall) GetSessionResources() map[string]server.ServerResource {
 	uri := c.message.uri
 	if _, known := c.server.protocol.ListResources()[uri]; known || c.message.method != methodRead {
 		return nil
@@ -138,9 +138,9 @@ func (c *resourceCall) GetSessionResources() map[string]server.ServerResource {
 	}}}
 }
 
-func (c *resourceCall) SetSessionResources(map[string]server.ServerResource) {}
+func (c *readCall) SetSessionResources(map[string]server.ServerResource) {}
 
-func (c *resourceCall) read(uri string) []protocol.ResourceContents {
+func (c *readCall) read(uri string) []protocol.ResourceContents {
 	of := c.server.source(uri)
 	if of == nil {
 		c.missing(uri)
@@ -155,7 +155,7 @@ func (c *resourceCall) read(uri string) []protocol.ResourceContents {
 }
 
 // refuse has the message answered with why a resource cannot be had; nil: it does not exist.
-func (c *resourceCall) refuse(uri string, err error) {
+func (c *readCall) refuse(uri string, err error) {
 	code := tool.FailureOf(err).Code
 	switch {
 	case err == nil, code == memory.Denied, code == memory.NotFound:
@@ -172,7 +172,7 @@ type uriError struct{ error }
 
 // listResources fills a page of resources.
 func (s *Server) listResources(ctx context.Context, _ any, request *protocol.ListResourcesRequest, result *protocol.ListResourcesResult) {
-	c, ok := server.ClientSessionFromContext(ctx).(*resourceCall)
+	c, ok := server.ClientSessionFromContext(ctx).(*readCall)
 	if !ok {
 		return
 	}
@@ -201,7 +201,7 @@ func (s *Server) listResources(ctx context.Context, _ any, request *protocol.Lis
 
 // listTemplates fills the list of templates, which is one page.
 func (s *Server) listTemplates(ctx context.Context, _ any, request *protocol.ListResourceTemplatesRequest, result *protocol.ListResourceTemplatesResult) {
-	if c, ok := server.ClientSessionFromContext(ctx).(*resourceCall); ok && request.Params.Cursor != "" {
+	if c, ok := server.ClientSessionFromContext(ctx).(*readCall); ok && request.Params.Cursor != "" {
 		c.fail(jsonrpc.CodeInvalidParams, errCursor.Error(), nil)
 		return
 	}

@@ -80,8 +80,11 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	s.protocol = server.NewMCPServer("alcove", o.Version,
 		server.WithToolCapabilities(s.registry.HasFamilies()),
 		server.WithResourceCapabilities(true, false), // each write changes the list of resources: clients subscribe to what they use
+		server.WithPromptCapabilities(false), server.WithPromptFilter(s.offered), server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}), server.WithResourceCompletionProvider(completer{s}),
 		server.WithHooks(hooks),
 	)
+	s.addPrompts()
 	if s.registry.HasFamilies() {
 		go s.watch()
 	}

@@ -257,7 +257,7 @@ func (s *subscriber) changed(branch string, page feed.Page) (uris []string) {
 }
 
 // SubscribeToResourceErr subscribes the client of a message.
-func (c *resourceCall) SubscribeToResourceErr(uri string) error {
+func (c *readCall) SubscribeToResourceErr(uri string) error {
 	session := SessionOf(c.context)
 	err := c.server.subscribe(c.context, c.SessionID(), uri, func() *subscriber {
 		return &subscriber{caller: c.server.who(c.context, session), tell: c.server.updates(c.librarySession)}
@@ -268,12 +268,12 @@ func (c *resourceCall) SubscribeToResourceErr(uri string) error {
 	return err
 }
 
-func (c *resourceCall) SubscribeToResource(string) {}
-func (c *resourceCall) UnsubscribeFromResource(uri string) {
+func (c *readCall) SubscribeToResource(string) {}
+func (c *readCall) UnsubscribeFromResource(uri string) {
 	c.server.subscribers.remove(c.SessionID(), uri)
 }
-func (c *resourceCall) SubscribedResources() []string      { return nil }
-func (c *resourceCall) IsSubscribedToResource(string) bool { return false }
+func (c *readCall) SubscribedResources() []string      { return nil }
+func (c *readCall) IsSubscribedToResource(string) bool { return false }
 
 // subscribe subscribes a client to a resource of any source. Those that memory does not tell of do not change.
 func (s *Server) subscribe(ctx context.Context, id, uri string, made func() *subscriber) error {
