@@ -34,6 +34,7 @@ type toolCall struct {
 	tell        func(protocol.JSONRPCNotification) // ahead of the answer
 	listChanged func()                             // notifies the client
 	moved       *tool.SessionState                 // where the session is, for a bridge; nil: where it was
+	responses   protocol.InputResponses            // of the client's user, to what an earlier answer asked
 }
 
 // callSession is the session of a client during one call, with the called tool in the caller's spelling: the protocol library finds tools by
@@ -60,7 +61,8 @@ func (c *toolCall) within(ctx context.Context) context.Context {
 	if !ok {
 		return ctx // the library refuses the call
 	}
-	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: func(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+		c.responses = r.Params.InputResponses
 		return c.result(ctx), nil
 	}}
 	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
@@ -80,11 +82,14 @@ func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
 }
 
 func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
-	a, err := c.dispatch(ctx)
-	if err != nil {
-		return failed(tool.FailureOf(err))
+	made := c.settled(ctx)
+	if made.input != nil {
+		return made.input
 	}
-	result, err := resultOf(a)
+	if made.err != nil {
+		return failed(tool.FailureOf(made.err))
+	}
+	result, err := resultOf(made.answer)
 	if err != nil {
 		c.server.options.Logger.ErrorContext(ctx, "tool failed", "tool", c.message.tool, "error", err)
 		return failed(tool.FailureOf(err))
@@ -92,7 +97,8 @@ func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
 	return result
 }
 
-func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
+// dispatch calls the tool with arguments.
+func (c *toolCall) dispatch(ctx context.Context, arguments json.RawMessage) (tool.Answer, error) {
 	requestID, err := requestIDOf(c.message.retry)
 	if err != nil {
 		return tool.Answer{}, err
@@ -118,7 +124,7 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	}
 	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: usual})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.message.tool, Found: c.message.found, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
+		Tool: c.message.tool, Found: c.message.found, Arguments: arguments, Caller: who, Session: state, Home: home,
 		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +44,7 @@ func (s *Server) newConn(r io.Reader, w io.Writer, session Session, fail context
 		Conn: connection.New(r, w, fail, &s.options.Limits, session.Key), server: s, inFlight: map[string]*inFlight{},
 		client: newRemote(session.begin(manyCalls)),
 	}
-	c.client.tell = c.tell
+	c.client.tell, c.client.send = c.tell, c.write
 	return c
 }
 
@@ -81,7 +82,7 @@ func (c *conn) Receive(ctx context.Context, line []byte) (serve func(), err erro
 	case fault != nil:
 		c.answer(errorMessage(fault.ID, fault.Code, fault.Text))
 	case m.method == "":
-		// the answer to a question that was never asked
+		c.answeredBy(line)
 	case m.id != nil:
 		return c.request(ctx, m, line), nil
 	case m.method == methodCancelled:
@@ -90,6 +91,23 @@ func (c *conn) Receive(ctx context.Context, line []byte) (serve func(), err erro
 		c.handle(ctx, m)
 	}
 	return nil, nil
+}
+
+// answeredBy passes the client's answer to what was asked of it. The line is the reader's.
+func (c *conn) answeredBy(line []byte) {
+	if m, fault := parseMessage(bytes.Clone(line)); fault == nil {
+		c.client.answered(m)
+	}
+}
+
+// write writes a request to the client.
+func (c *conn) write(request any) {
+	line, err := tool.Encode(request)
+	if err != nil {
+		c.server.options.Logger.Error("encoding a request failed", "error", err)
+		return
+	}
+	c.Line(line)
 }
 
 // request begins a request, and returns what serves it; nil: it was refused.

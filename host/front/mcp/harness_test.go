@@ -226,9 +226,12 @@ func (p *peer) request(method, params string) string {
 }
 
 // initialize introduces the client as older revisions do.
-func (p *peer) initialize(name string) *peer {
+func (p *peer) initialize(name string) *peer { return p.initializeWith(name, `{}`) }
+
+// initializeWith is initialize with capabilities of the client.
+func (p *peer) initializeWith(name, capabilities string) *peer {
 	p.t.Helper()
-	p.request("initialize", fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}`, name))
+	p.request("initialize", fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":%q,"version":"1"}}`, name))
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return p
 }

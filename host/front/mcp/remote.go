@@ -4,16 +4,21 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const queued = 64 // notifications of a listen request waiting to be written
+const (
+	queued    = 64 // notifications of a listen request waiting to be written
+	mostAsked = 8  // questions of one connection that wait for its user
+)
 
 // remote is the protocol library's session of a connection's client.
 type remote struct {
@@ -21,10 +26,64 @@ type remote struct {
 	state  *tool.Session // state between its calls
 	bridge atomic.Bool   // its client is a bridge
 	tell   func(protocol.JSONRPCNotification)
+	send   func(any)
+
+	mu     sync.Mutex
+	asked  map[string]chan *message // requests to the client, by the key of their id
+	number int
 }
 
 func newRemote(state *tool.Session) *remote {
-	return &remote{InProcessSession: server.NewInProcessSession(rand.Text(), nil), state: state}
+	return &remote{InProcessSession: server.NewInProcessSession(rand.Text(), nil), state: state, asked: map[string]chan *message{}}
+}
+
+// RequestElicitation asks the user of the client, and waits for the answer.
+func (r *remote) RequestElicitation(ctx context.Context, request protocol.ElicitationRequest) (*protocol.ElicitationResult, error) {
+	answer := make(chan *message, 1)
+	r.mu.Lock()
+	if len(r.asked) >= mostAsked {
+		r.mu.Unlock()
+		return nil, fmt.Errorf("%d questions wait for the user already, which is the limit", mostAsked)
+	}
+	r.number++
+	id := quoted(fmt.Sprintf("%s-%d", r.SessionID(), r.number))
+	r.asked[jsonrpc.Key(id)] = answer
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.asked, jsonrpc.Key(id))
+	}()
+	r.send(map[string]any{"jsonrpc": protocol.JSONRPC_VERSION, "id": id, "method": protocol.MethodElicitationCreate, "params": request.Params})
+	select {
+	case m := <-answer:
+		return elicited(m)
+	case <-ctx.Done():
+		r.tell(notification(methodCancelled, map[string]any{"requestId": id, "reason": "no answer is waited for any more"}))
+		return nil, context.Cause(ctx)
+	}
+}
+
+func elicited(m *message) (*protocol.ElicitationResult, error) {
+	var result protocol.ElicitationResult
+	raw := m.read.Result.Of(m.read.Line)
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("the client answered with the error %s", tool.Clip(string(m.read.Error.Of(m.read.Line)), gotLength))
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("read the answer of the client: %w", err)
+	}
+	return &result, nil
+}
+
+// answered takes the answer to a request to the client. Answers to questions that were never asked are dropped.
+func (r *remote) answered(m *message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if waiting := r.asked[jsonrpc.Key(m.id)]; waiting != nil && m.id != nil {
+		delete(r.asked, jsonrpc.Key(m.id))
+		waiting <- m
+	}
 }
 
 // listener is the session of a client during a listen request. The library's own drop what is told just before the answer, and those of one

@@ -26,11 +26,12 @@ type Options struct {
 	Clock    func() time.Time // nil: time.Now
 	ReadOnly bool             // no client may write
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
-	Identify func(key string) (Identity, error)
-	Sessions connection.Sessions // told of the sessions of clients; nil: nobody is
-	Kept     Kept                // keeps HTTP sessions for the next server; nil: they end with this one
-	Limits   connection.Limits
-	Space    *memory.Space // tells subscribers of changes, and completes names; nil: neither
+	Identify  func(key string) (Identity, error)
+	Sessions  connection.Sessions // told of the sessions of clients; nil: nobody is
+	Kept      Kept                // keeps HTTP sessions for the next server; nil: they end with this one
+	Limits    connection.Limits
+	AskWithin time.Duration // for a person to answer a question; 0: 10 minutes
+	Space     *memory.Space // tells subscribers of changes, and completes names; nil: neither
 }
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
@@ -145,9 +146,7 @@ func (s *Server) readOnly(session Session) bool { return s.rights(session).Write
 func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) {
 	session := SessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
-		if call, ok := client.(interface{ inner() librarySession }); ok {
-			client = call.inner()
-		}
+		client = innerOf(client)
 		if connected, ok := client.(*remote); ok {
 			return connected.state, connected.bridge.Load()
 		}
