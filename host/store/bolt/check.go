@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // checkSlice bounds a read transaction of a check. Commits that must remap the file wait for it.
@@ -215,7 +216,7 @@ func (c *check) judgePoints() judge {
 func judgeTail(tx *bbolt.Tx, at store.Point, tail layout.Tail) error {
 	for _, c := range tail.Changes {
 		branch := layout.Branch(tx, c.Branch)
-		if branch == nil || branch.Bucket(layout.KindEntries.Bucket()).Get(layout.VersionKey(c.Raw, at.Version)) == nil {
+		if branch == nil || branch.Bucket(layout.KindEntries.Bucket()).Get(keycode.Version(c.Raw, at.Version)) == nil {
 			return fmt.Errorf("version %d changed an entry of branch %d, and it is not there: %w", at.Version, c.Branch, store.ErrDamaged)
 		}
 	}
@@ -310,7 +311,7 @@ func (c *check) judgeEntries(id store.BranchID) judge {
 			if e.Version <= t.Floor.Version {
 				return nil
 			}
-			version, key := layout.U64(e.Version), layout.EncodeKey(e.Key)
+			version, key := layout.U64(e.Version), keycode.Encode(e.Key)
 			if tailHas(points, version, layout.TailChange{Branch: id, Raw: key, Deleted: e.Deleted}) {
 				return nil
 			}
@@ -331,7 +332,7 @@ func (c *check) judgeChanges(id store.BranchID) judge {
 		t, _, _ := layout.ReadTrim(branch, id)
 		return func(e salvage.Element) error {
 			version := layout.ChangeVersion(e.Key)
-			if version > t.Floor.Version && entries.Get(layout.VersionKey(e.Key[layout.VersionSize:], version)) == nil {
+			if version > t.Floor.Version && entries.Get(keycode.Version(e.Key[keycode.VersionSize:], version)) == nil {
 				return fmt.Errorf("the change log has it, and it is not there: %w", store.ErrDamaged)
 			}
 			return nil

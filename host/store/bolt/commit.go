@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // job is a commit or other work that waits for the writer.
@@ -59,7 +60,7 @@ func compareKeyed(a, b keyedWrite) int {
 func keyedWrites(writes []store.Write) []keyedWrite {
 	list := make([]keyedWrite, len(writes))
 	for i, w := range writes {
-		list[i] = keyedWrite{w, layout.EncodeKey(w.Key)}
+		list[i] = keyedWrite{w, keycode.Encode(w.Key)}
 	}
 	slices.SortFunc(list, compareKeyed)
 	return list
@@ -194,7 +195,7 @@ func checkBatch(b store.Batch) error {
 	}
 	seen := make(map[place]bool, len(b.Writes))
 	for _, w := range b.Writes {
-		if err := layout.CheckKey(w.Key); err != nil {
+		if err := keycode.Check(w.Key); err != nil {
 			return err
 		}
 		if seen[place{w.Branch, w.Key}] {
@@ -206,12 +207,12 @@ func checkBatch(b store.Batch) error {
 		if len(a.Lineage) == 0 || a.Seal == nil {
 			return fmt.Errorf("append to %s/%s has no lineage or no seal", a.Namespace, a.Collection)
 		}
-		if err := layout.CheckKey(store.Key{Namespace: a.Namespace, Collection: a.Collection}); err != nil {
+		if err := keycode.Check(store.Key{Namespace: a.Namespace, Collection: a.Collection}); err != nil {
 			return err
 		}
 	}
 	for _, c := range b.Counters {
-		if err := layout.CheckKey(c.Key); err != nil {
+		if err := keycode.Check(c.Key); err != nil {
 			return err
 		}
 	}
@@ -445,7 +446,7 @@ func putEntry(tx *bbolt.Tx, w keyedWrite, at store.Point) error {
 	if err != nil {
 		return err
 	}
-	key := layout.VersionKey(w.raw, at.Version)
+	key := keycode.Version(w.raw, at.Version)
 	r, apart := layout.NewRecord(key, store.Entry{Branch: w.Branch, Point: at, Value: w.Value, Deleted: w.Delete})
 	if apart != nil {
 		if err := layout.InBranch(branch, w.Branch, layout.KindValues).AddSealed(key, apart); err != nil {
@@ -462,14 +463,14 @@ func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 	if err != nil {
 		return err
 	}
-	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), layout.EncodeKey(c.Key)
+	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), keycode.Encode(c.Key)
 	cursor := counters.Cursor()
 	for {
 		key, _ := cursor.Seek(raw)
 		if !bytes.HasPrefix(key, raw) {
 			break
 		}
-		if _, version, err := layout.SplitVersion(key); err != nil || version <= c.Keep {
+		if _, version, err := keycode.SplitVersion(key); err != nil || version <= c.Keep {
 			break
 		}
 		if err := counters.Remove(bytes.Clone(key)); err != nil {
@@ -477,7 +478,7 @@ func putCounter(tx *bbolt.Tx, c store.CounterWrite, at uint64) error {
 		}
 	}
 	return errors.Join(
-		counters.Write(layout.VersionKey(raw, c.Version), layout.EncodeCounter(c.Value)),
+		counters.Write(keycode.Version(raw, c.Version), layout.EncodeCounter(c.Value)),
 		layout.InBranch(branch, c.Branch, layout.KindCounted).Write(raw, layout.U64(at)))
 }
 

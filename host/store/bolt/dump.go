@@ -10,13 +10,15 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/dumping"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 var _ store.Portable = (*Engine)(nil)
 
 // Dump yields the pieces of the space at a version.
 func (e *Engine) Dump(ctx context.Context, since, at uint64, yield func(store.Piece) error) error {
-	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: &pieceOutput{yield: yield}}
+	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: dumping.Pieces(yield)}
 	if err := d.run(); err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
@@ -27,7 +29,7 @@ type dump struct {
 	engine    *Engine
 	ctx       context.Context
 	since, at uint64
-	out       output
+	out       dumping.Output
 	found     store.Entry // reused for each entry
 }
 
@@ -43,7 +45,7 @@ func (d *dump) run() error {
 			return fmt.Errorf("branch %d: %w", s.ID, store.ErrChanged)
 		}
 	}
-	d.out.add(store.Piece{Branches: ids})
+	d.out.Add(store.Piece{Branches: ids})
 	if err := d.purgedNotes(purged[layout.PurgedNotes]); err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (d *dump) run() error {
 			return err
 		}
 	}
-	if err := d.out.flush(); err != nil {
+	if err := d.out.Flush(); err != nil {
 		return err
 	}
 	return d.unchanged(states)
@@ -106,8 +108,8 @@ func (d *dump) pages(read func(tx *bbolt.Tx) (more bool, err error)) error {
 		if err != nil {
 			return err
 		}
-		if d.out.full() {
-			if err := d.out.flush(); err != nil {
+		if d.out.Full() {
+			if err := d.out.Flush(); err != nil {
 				return err
 			}
 		}
@@ -121,7 +123,7 @@ func (d *dump) points() error {
 		points := layout.InSpace(tx, layout.KindPoints)
 		c := points.Cursor()
 		for version, value := c.Seek(layout.U64(next)); version != nil && layout.FromU64(version) <= d.at; version, value = c.Next() {
-			if d.out.full() {
+			if d.out.Full() {
 				return true, nil
 			}
 			p, err := points.Noted(version, value)
@@ -129,7 +131,7 @@ func (d *dump) points() error {
 				return false, err
 			}
 			next = p.Version + 1
-			d.out.add(pointPiece(p))
+			d.out.Add(pointPiece(p))
 		}
 		return false, nil
 	})
@@ -139,7 +141,7 @@ func (d *dump) points() error {
 func (d *dump) purgedNotes(versions [][]byte) error {
 	return d.pages(func(tx *bbolt.Tx) (bool, error) {
 		points := layout.InSpace(tx, layout.KindPoints)
-		for len(versions) > 0 && !d.out.full() {
+		for len(versions) > 0 && !d.out.Full() {
 			version := versions[0]
 			versions = versions[1:]
 			if layout.FromU64(version) > d.since {
@@ -149,7 +151,7 @@ func (d *dump) purgedNotes(versions [][]byte) error {
 			if err != nil {
 				return false, err
 			}
-			d.out.add(pointPiece(p))
+			d.out.Add(pointPiece(p))
 		}
 		return len(versions) > 0, nil
 	})
@@ -165,7 +167,7 @@ func pointPiece(p store.Noted) store.Piece {
 }
 
 func (d *dump) branch(s store.BranchState, purged [][]byte) error {
-	d.out.add(store.Piece{Branch: &s})
+	d.out.Add(store.Piece{Branch: &s})
 	var err error
 	if d.since > 0 && d.since >= s.Floor.Version {
 		err = d.changed(s.ID, purged)
@@ -189,7 +191,7 @@ func (d *dump) entries(id store.BranchID) error {
 		p := newPeeker(branch, id)
 		c := branch.Bucket(layout.KindEntries.Bucket()).Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
-			if d.out.full() {
+			if d.out.Full() {
 				resume = bytes.Clone(key)
 				return true, nil
 			}
@@ -203,7 +205,7 @@ func (d *dump) entries(id store.BranchID) error {
 
 func (d *dump) entry(p *peeker, key, value []byte) (err error) {
 	if d.found, err = p.peek(key, value); err == nil && d.found.Version <= d.at {
-		d.out.add(store.Piece{Entry: &d.found})
+		d.out.Add(store.Piece{Entry: &d.found})
 	}
 	return err
 }
@@ -221,19 +223,19 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 			c, n := branch.Bucket(layout.KindLog.Bucket()).Cursor(), 0
 			for key, _ := c.Seek(layout.U64(next)); key != nil && layout.ChangeVersion(key) <= d.at; key, _ = c.Next() {
 				version := layout.ChangeVersion(key)
-				if n >= dumpPage && version != next {
+				if n >= dumping.Page && version != next {
 					more, next = true, version
 					return nil
 				}
 				next = version
-				keys = append(keys, layout.VersionKey(key[layout.VersionSize:], version))
+				keys = append(keys, keycode.Version(key[keycode.VersionSize:], version))
 				n++
 			}
 			tails, err := layout.Tails(tx, d.since)
 			for _, p := range tails {
 				for _, change := range p.Changes {
 					if change.Branch == id && p.Version <= d.at {
-						keys = append(keys, layout.VersionKey(change.Raw, p.Version))
+						keys = append(keys, keycode.Version(change.Raw, p.Version))
 					}
 				}
 			}
@@ -250,7 +252,7 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 			return false, nil
 		}
 		p := newPeeker(branch, id)
-		for len(keys) > 0 && !d.out.full() {
+		for len(keys) > 0 && !d.out.Full() {
 			key := keys[0]
 			keys = keys[1:]
 			if value := branch.Bucket(layout.KindEntries.Bucket()).Get(key); value != nil {
@@ -284,12 +286,12 @@ func (d *dump) counters(id store.BranchID) error {
 		counters := layout.InBranch(branch, id, layout.KindCounters)
 		c := counters.Cursor()
 		for key, value := c.Seek(resume); key != nil; key, value = c.Next() {
-			own, version, err := layout.SplitVersion(key)
+			own, version, err := keycode.SplitVersion(key)
 			if err != nil {
 				return false, err
 			}
 			if !bytes.Equal(own, raw) {
-				if keys++; keys > counterKeys || d.out.full() {
+				if keys++; keys > counterKeys || d.out.Full() {
 					resume = bytes.Clone(key)
 					return true, nil
 				}
@@ -302,7 +304,7 @@ func (d *dump) counters(id store.BranchID) error {
 			if !fresh {
 				continue
 			}
-			k, err := layout.DecodeKey(raw)
+			k, err := keycode.Decode(raw)
 			if err != nil {
 				return false, err
 			}
@@ -310,7 +312,7 @@ func (d *dump) counters(id store.BranchID) error {
 			if err != nil {
 				return false, fmt.Errorf("count of %s: %w", k, err)
 			}
-			d.out.add(store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: count}})
+			d.out.Add(store.Piece{Counter: &store.CounterRecord{Branch: id, Key: k, Version: version, Value: count}})
 		}
 		return false, nil
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
+	"github.com/alcove-memory/alcove/host/store/holding"
 )
 
 // Options configure an engine. The zero value is ready for use.
@@ -72,8 +73,8 @@ type Engine struct {
 
 	blobMu sync.Mutex
 
-	pins    pins       // of old versions, for dumps
-	writing commitGate // lets dumps yield to commits
+	holds   holding.Holds // of old versions, for dumps
+	writing commitGate    // lets dumps yield to commits
 
 	written commitStats
 }
@@ -87,9 +88,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
 		floors: map[store.BranchID]layout.Trim{}, plans: map[uint64]cachedPlan{}, watchers: map[chan uint64]struct{}{},
 	}
-	if e.pins.limit = o.Held; o.Held == 0 {
-		e.pins.limit = pinLimit
-	}
+	e.holds.Limit = o.Held
 	if e.options.chunk == 0 {
 		e.options.chunk = chunkEntries
 	}

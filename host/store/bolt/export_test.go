@@ -12,13 +12,14 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // Purge replaces those versions of a key, on all branches, that replace picks, and erases what they were. It returns them.
 func (e *Engine) Purge(ctx context.Context, key store.Key, replace func(store.Entry) (value []byte, purge bool)) (purged []store.Entry, err error) {
 	var list []store.Replacement
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
-		r, raw := newReader(tx), layout.EncodeKey(key)
+		r, raw := newReader(tx), keycode.Encode(key)
 		return r.branches.ForEachBucket(func(id []byte) error {
 			c := r.branches.Bucket(id).Bucket(layout.KindEntries.Bucket()).Cursor()
 			for k, v := c.Seek(raw); isVersionOf(k, raw); k, v = c.Next() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // What is in the file may have been made by anybody: whatever it is, reading it must end in an answer or an error, and
@@ -176,8 +177,8 @@ func FuzzCursor(f *testing.F) {
 		if _, err := e.Commit(context.Background(), store.Batch{Writes: []store.Write{{Branch: 1, Key: key, Value: []byte("v")}}}); err != nil {
 			f.Fatal(err)
 		}
-		f.Add("n", "c", "", string(layout.EncodeKey(key)))
-		f.Add("n", "c", "", string(layout.VersionKey(layout.EncodeKey(key), 3)))
+		f.Add("n", "c", "", string(keycode.Encode(key)))
+		f.Add("n", "c", "", string(keycode.Version(keycode.Encode(key), 3)))
 	}
 	f.Add("", "", "", "\x00")
 	f.Add("n", "", "b", "\xff\xff\xff\xff\xff\xff\xff\xff\xff")

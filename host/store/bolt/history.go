@@ -18,6 +18,16 @@ func (e *Engine) History(ctx context.Context) (h store.History, err error) {
 	return h, err
 }
 
+// HoldVersions prevents drops of old versions until release is called. release is idempotent.
+func (e *Engine) HoldVersions(ctx context.Context) (release func(), err error) {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return e.holds.Hold(ctx)
+}
+
 // beginHistory starts a history in a file without one.
 func beginHistory(tx *bbolt.Tx) error {
 	if before, err := layout.InSpace(tx, layout.KindMeta).Read(layout.KeyHistory); before != nil || err != nil {

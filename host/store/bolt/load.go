@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // loading is the file name of an unfinished load.
@@ -181,7 +182,7 @@ func (l *loader) dropOthers(tx *bbolt.Tx, keep []store.BranchID) error {
 }
 
 func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
-	if err := layout.CheckKey(e.Key); err != nil {
+	if err := keycode.Check(e.Key); err != nil {
 		return err
 	}
 	micros, err := instantOf(layout.InSpace(tx, layout.KindPoints), layout.U64(e.Version))
@@ -192,8 +193,8 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	if err != nil {
 		return err
 	}
-	raw := layout.EncodeKey(e.Key)
-	key := layout.VersionKey(raw, e.Version)
+	raw := keycode.Encode(e.Key)
+	key := keycode.Version(raw, e.Version)
 	r, apart := layout.NewRecord(key, store.Entry{Branch: e.Branch, Point: layout.PointOf(layout.U64(e.Version), micros), Value: e.Value, Deleted: e.Deleted})
 	entries, values := layout.InBranch(branch, e.Branch, layout.KindEntries), layout.InBranch(branch, e.Branch, layout.KindValues)
 	entries.FillPercent, values.FillPercent = 0.9, 0.9
@@ -218,7 +219,7 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 	if err != nil {
 		return err
 	}
-	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), layout.EncodeKey(c.Key)
+	counters, raw := layout.InBranch(branch, c.Branch, layout.KindCounters), keycode.Encode(c.Key)
 	if place := string(layout.U64(uint64(c.Branch))) + string(raw); l.dumps > 1 && !l.counted[place] {
 		l.counted[place] = true
 		cursor := counters.Cursor()
@@ -228,7 +229,7 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 			}
 		}
 	}
-	return counters.Write(layout.VersionKey(raw, c.Version), layout.EncodeCounter(c.Value))
+	return counters.Write(keycode.Version(raw, c.Version), layout.EncodeCounter(c.Value))
 }
 
 // Continue sets the history that the space continues.

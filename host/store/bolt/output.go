@@ -11,89 +11,15 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/dumping"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
-
-// output receives the pieces of a dump. add and full are called within a transaction, which owns add's arguments; flush is
-// called after it.
-type output interface {
-	add(p store.Piece)
-	full() bool
-	flush() error
-}
-
-const dumpPage = 2000 // pieces read in one transaction
-
-// pieceOutput yields pieces that the receiver may retain.
-type pieceOutput struct {
-	page  []store.Piece
-	yield func(store.Piece) error
-}
-
-func (o *pieceOutput) add(p store.Piece) {
-	if p.Entry != nil {
-		own := *p.Entry
-		if !own.Deleted {
-			own.Value = append([]byte{}, own.Value...)
-		}
-		p.Entry = &own
-	}
-	o.page = append(o.page, p)
-}
-
-func (o *pieceOutput) full() bool { return len(o.page) >= dumpPage }
-
-func (o *pieceOutput) flush() error {
-	for _, p := range o.page {
-		if err := o.yield(p); err != nil {
-			return err
-		}
-	}
-	clear(o.page)
-	o.page = o.page[:0]
-	return nil
-}
-
-const runSize = 1 << 20 // approximate bytes of a run
-
-// runOutput yields pieces as runs.
-type runOutput struct {
-	run   []byte
-	start int // of the run in it
-	count int
-	begin func() ([]byte, error)
-	end   func(run []byte, pieces int) error
-}
-
-func (o *runOutput) add(p store.Piece) {
-	o.run = store.AppendRun(o.run, p)
-	o.count++
-}
-
-func (o *runOutput) full() bool { return len(o.run)-o.start >= runSize }
-
-func (o *runOutput) flush() error {
-	if o.count == 0 {
-		return nil
-	}
-	if err := o.end(o.run, o.count); err != nil {
-		return err
-	}
-	return o.next()
-}
-
-func (o *runOutput) next() (err error) {
-	o.run, err = o.begin()
-	o.start, o.count = len(o.run), 0
-	return err
-}
 
 // DumpRuns yields the pieces of the space at a version, in runs.
 func (e *Engine) DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error {
-	out := &runOutput{begin: begin, end: end}
-	d := &dump{engine: e, ctx: ctx, since: since, at: at, out: out}
-	err := out.next()
+	out, err := dumping.Runs(begin, end)
 	if err == nil {
-		err = d.run()
+		err = (&dump{engine: e, ctx: ctx, since: since, at: at, out: out}).run()
 	}
 	if err != nil {
 		return fmt.Errorf("dump: %w", err)
@@ -115,7 +41,7 @@ func newPeeker(branch *bbolt.Bucket, id store.BranchID) *peeker {
 
 // peek decodes an entry. The transaction owns its value.
 func (p *peeker) peek(key, data []byte) (e store.Entry, err error) {
-	raw, version, err := layout.SplitVersion(key)
+	raw, version, err := keycode.SplitVersion(key)
 	if err != nil {
 		return e, err
 	}
@@ -157,7 +83,7 @@ func (p *peeker) key(raw []byte) (store.Key, error) {
 	if name := raw[min(n+c+2, len(raw)):]; same && bytes.IndexByte(name, 0) == len(name)-2 && name[len(name)-1] == 1 {
 		return store.Key{Namespace: p.namespace, Collection: p.collection, Name: string(name[:len(name)-2])}, nil
 	}
-	k, err := layout.DecodeKey(raw)
+	k, err := keycode.Decode(raw)
 	p.namespace, p.collection = k.Namespace, k.Collection
 	return k, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // overlay is consecutive segments of a lineage, front first, merged into one bucket of entries. Versions in a lineage grow
@@ -352,7 +353,7 @@ func (m *mergeIterator) copyKey(raw []byte, target layout.Records) (int, error) 
 		if !isVersionOf(s.key, raw) {
 			continue
 		}
-		key, value := s.cursor.Seek(layout.VersionKey(raw, s.block.segment.At))
+		key, value := s.cursor.Seek(keycode.Version(raw, s.block.segment.At))
 		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
 			if err := target.AddSealed(bytes.Clone(key), bytes.Clone(value)); err != nil {
 				return n, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // keyErase is set while bytes of purged values may still be in unused parts of the file.
@@ -50,7 +51,7 @@ func (e *Engine) replaceAll(tx *bbolt.Tx, list []store.Replacement) (replaced in
 		if branch == nil {
 			continue
 		}
-		key := layout.VersionKey(layout.EncodeKey(to.Key), to.Version)
+		key := keycode.Version(keycode.Encode(to.Key), to.Version)
 		data := branch.Bucket(layout.KindEntries.Bucket()).Get(key)
 		if data == nil {
 			continue
@@ -95,7 +96,7 @@ func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entr
 	if len(value) > layout.LargeValue {
 		return fmt.Errorf("replace %s: the new value has %d bytes: at most %d are allowed", was.Key, len(value), layout.LargeValue)
 	}
-	key := layout.VersionKey(layout.EncodeKey(was.Key), was.Version)
+	key := keycode.Version(keycode.Encode(was.Key), was.Version)
 	r, _ := layout.NewRecord(key, store.Entry{Branch: was.Branch, Point: was.Point, Value: value})
 	return errors.Join(
 		layout.InBranch(branch, was.Branch, layout.KindValues).Remove(key),

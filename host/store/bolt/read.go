@@ -3,14 +3,13 @@ package bolt
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // block is a unit of reading: a segment of a lineage, or an overlay of several.
@@ -50,7 +49,7 @@ func (r *reader) bucket(b block) *bbolt.Bucket {
 
 // get returns the newest entry of a key that the blocks see; the zero Entry if there is none.
 func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
-	raw := layout.EncodeKey(key)
+	raw := keycode.Encode(key)
 	for _, b := range blocks {
 		if !b.mayHave(raw) {
 			continue
@@ -59,7 +58,7 @@ func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 		if entries == nil {
 			continue
 		}
-		found, value := entries.Cursor().Seek(layout.VersionKey(raw, b.segment.At))
+		found, value := entries.Cursor().Seek(keycode.Version(raw, b.segment.At))
 		if !isVersionOf(found, raw) {
 			continue
 		}
@@ -69,15 +68,15 @@ func (r *reader) get(blocks []block, key store.Key) (store.Entry, error) {
 }
 
 func isVersionOf(key, raw []byte) bool {
-	return len(key) == len(raw)+layout.VersionSize && bytes.HasPrefix(key, raw)
+	return len(key) == len(raw)+keycode.VersionSize && bytes.HasPrefix(key, raw)
 }
 
 func (r *reader) decode(key, data []byte) (store.Entry, error) {
-	raw, version, err := layout.SplitVersion(key)
+	raw, version, err := keycode.SplitVersion(key)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	name, err := layout.DecodeKey(raw)
+	name, err := keycode.Decode(raw)
 	if err != nil {
 		return store.Entry{}, err
 	}
@@ -186,10 +185,10 @@ func before(c *bbolt.Cursor, limit []byte) []byte {
 func (m *mergeIterator) next() []byte {
 	var best []byte
 	for _, s := range m.sources {
-		if !bytes.HasPrefix(s.key, m.prefix) || len(s.key) < layout.VersionSize {
+		if !bytes.HasPrefix(s.key, m.prefix) || len(s.key) < keycode.VersionSize {
 			continue
 		}
-		raw := s.key[:len(s.key)-layout.VersionSize]
+		raw := s.key[:len(s.key)-keycode.VersionSize]
 		if best == nil || (bytes.Compare(raw, best) < 0) != m.reverse && !bytes.Equal(raw, best) {
 			best = raw
 		}
@@ -204,7 +203,7 @@ func (m *mergeIterator) newest(raw []byte) (found store.Entry, err error) {
 			continue
 		}
 		if found.Version == 0 {
-			key, value := s.cursor.Seek(layout.VersionKey(raw, s.block.segment.At))
+			key, value := s.cursor.Seek(keycode.Version(raw, s.block.segment.At))
 			if isVersionOf(key, raw) {
 				if found, err = m.reader.decode(key, value); err != nil {
 					return found, err
@@ -222,7 +221,7 @@ func (m *mergeIterator) pass(s *source, raw []byte) {
 		s.key = before(s.cursor, raw)
 		return
 	}
-	last := layout.VersionKey(raw, 0)
+	last := keycode.Version(raw, 0)
 	key, _ := s.cursor.Seek(last)
 	if bytes.Equal(key, last) {
 		key, _ = s.cursor.Next()
@@ -237,7 +236,7 @@ func (m *mergeIterator) versions(raw []byte, below uint64, do func(store.Entry) 
 		if !isVersionOf(s.key, raw) {
 			continue
 		}
-		key, value := s.cursor.Seek(layout.VersionKey(raw, min(s.block.segment.At, below-1)))
+		key, value := s.cursor.Seek(keycode.Version(raw, min(s.block.segment.At, below-1)))
 		for ; isVersionOf(key, raw); key, value = s.cursor.Next() {
 			e, err := m.reader.decode(key, value)
 			if err != nil {
@@ -252,48 +251,10 @@ func (m *mergeIterator) versions(raw []byte, below uint64, do func(store.Entry) 
 	return true, nil
 }
 
-var errCursor = errors.New("cursor does not belong to this listing")
-
-// start returns the first key of a listing: the cursor's, or the range's.
-func start(r store.Range, prefix []byte, c store.Cursor) ([]byte, error) {
-	if c != "" {
-		if !bytes.HasPrefix([]byte(c), prefix) {
-			return nil, errCursor
-		}
-		return []byte(c), nil
-	}
-	if r.Reverse {
-		return reverseStart(r, prefix), nil
-	}
-	if r.From != "" {
-		from := layout.EncodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From})
-		if bytes.Compare(from[:len(from)-2], prefix) > 0 {
-			return from[:len(from)-2], nil
-		}
-	}
-	return prefix, nil
-}
-
-// reverseStart returns the exclusive upper bound of a reverse listing; nil: none.
-func reverseStart(r store.Range, prefix []byte) []byte {
-	if r.From != "" {
-		return layout.VersionKey(layout.EncodeKey(store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.From}), 0)
-	}
-	end := slices.Clone(prefix)
-	for len(end) > 0 && end[len(end)-1] == 255 {
-		end = end[:len(end)-1]
-	}
-	if len(end) == 0 {
-		return nil
-	}
-	end[len(end)-1]++
-	return end
-}
-
 // ScanAt lists live entries.
 func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) (list []store.Entry, next store.Cursor, err error) {
-	prefix := layout.Prefix(r)
-	from, err := start(r, prefix, c)
+	prefix := keycode.Prefix(r)
+	from, err := keycode.Start(r, prefix, c)
 	if err != nil {
 		return nil, "", fmt.Errorf("scan: %w", err)
 	}
@@ -308,7 +269,7 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 			if len(list) >= limit {
 				next = store.Cursor(raw)
 				if r.Reverse {
-					next = store.Cursor(layout.VersionKey(raw, 0))
+					next = store.Cursor(keycode.Version(raw, 0))
 				}
 				return nil
 			}
@@ -327,15 +288,15 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 
 // Versions lists every version. A cursor inside a key has the version to continue from.
 func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) (list []store.Entry, next store.Cursor, err error) {
-	prefix := layout.Prefix(r)
+	prefix := keycode.Prefix(r)
 	var resume []byte
 	below := store.Latest
-	if len(c) > layout.VersionSize {
-		if resume, below, err = layout.SplitVersion([]byte(c)); err != nil {
+	if len(c) > keycode.VersionSize {
+		if resume, below, err = keycode.SplitVersion([]byte(c)); err != nil {
 			return nil, "", fmt.Errorf("list versions: %w", err)
 		}
 	}
-	from, err := start(r, prefix, store.Cursor(resume))
+	from, err := keycode.Start(r, prefix, store.Cursor(resume))
 	if err != nil {
 		return nil, "", fmt.Errorf("list versions: %w", err)
 	}
@@ -348,7 +309,7 @@ func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c
 			}
 			more, err := m.versions(raw, below, func(v store.Entry) bool {
 				if len(list) >= limit {
-					next = store.Cursor(layout.VersionKey(raw, v.Version+1))
+					next = store.Cursor(keycode.Version(raw, v.Version+1))
 					return false
 				}
 				list = append(list, v)
@@ -370,16 +331,16 @@ func (r *reader) lastName(b store.BranchID, namespace, collection string) (strin
 		return "", nil
 	}
 	all := store.Range{Namespace: namespace, Collection: collection, Reverse: true}
-	prefix := layout.Prefix(all)
-	key := before(entries.Cursor(), reverseStart(all, prefix))
+	prefix := keycode.Prefix(all)
+	key := before(entries.Cursor(), keycode.After(prefix))
 	if !bytes.HasPrefix(key, prefix) {
 		return "", nil
 	}
-	raw, _, err := layout.SplitVersion(key)
+	raw, _, err := keycode.SplitVersion(key)
 	if err != nil {
 		return "", err
 	}
-	k, err := layout.DecodeKey(raw)
+	k, err := keycode.Decode(raw)
 	return k.Name, err
 }
 
@@ -430,7 +391,7 @@ func tailChanges(tx *bbolt.Tx, b store.BranchID, from, to uint64, limit int, cha
 			if n := len(changes); n >= limit && n > 0 && changes[n-1].Version != p.Version {
 				return changes, changes[n-1].Version, nil
 			}
-			key, err := layout.DecodeKey(c.Raw)
+			key, err := keycode.Decode(c.Raw)
 			if err != nil {
 				return nil, 0, fmt.Errorf("read the log of branch %d: %w", b, err)
 			}
@@ -445,7 +406,7 @@ func (e *Engine) Counters(ctx context.Context, l store.Lineage, keys []store.Key
 	found = make([][]byte, len(keys))
 	err = e.read(ctx, func(tx *bbolt.Tx) error {
 		for i, key := range keys {
-			if found[i], err = counter(tx, l, layout.EncodeKey(key)); err != nil {
+			if found[i], err = counter(tx, l, keycode.Encode(key)); err != nil {
 				return fmt.Errorf("count of %s: %w", key, err)
 			}
 		}
@@ -461,7 +422,7 @@ func counter(tx *bbolt.Tx, l store.Lineage, raw []byte) ([]byte, error) {
 			continue
 		}
 		counters := layout.InBranch(branch, s.Branch, layout.KindCounters)
-		key, value := counters.Cursor().Seek(layout.VersionKey(raw, s.At))
+		key, value := counters.Cursor().Seek(keycode.Version(raw, s.At))
 		if isVersionOf(key, raw) {
 			return counters.Counter(key, value)
 		}
@@ -483,13 +444,13 @@ func (e *Engine) CountersOn(ctx context.Context, b store.BranchID, after uint64,
 				next = store.Cursor(key)
 				return nil
 			}
-			raw, version, err := layout.SplitVersion(key)
+			raw, version, err := keycode.SplitVersion(key)
 			if err != nil {
 				return err
 			}
 			raw = bytes.Clone(raw)
 			if version > after {
-				k, err := layout.DecodeKey(raw)
+				k, err := keycode.Decode(raw)
 				if err != nil {
 					return err
 				}
@@ -499,7 +460,7 @@ func (e *Engine) CountersOn(ctx context.Context, b store.BranchID, after uint64,
 				}
 				list = append(list, store.Counted{Key: k, Version: version, Value: count})
 			}
-			last := layout.VersionKey(raw, 0)
+			last := keycode.Version(raw, 0)
 			if key, value = cursor.Seek(last); bytes.Equal(key, last) {
 				key, value = cursor.Next()
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // small is a stage of a few pages of everything, closed and compact.
@@ -208,7 +209,7 @@ func (s *stage) loseAfter(version uint64) {
 			branch := layout.Branches(tx).Bucket(id)
 			for _, k := range []layout.Kind{layout.KindEntries, layout.KindValues} {
 				drop(branch.Bucket(k.Bucket()), func(key, _ []byte) bool {
-					_, at, err := layout.SplitVersion(key)
+					_, at, err := keycode.SplitVersion(key)
 					return err == nil && at > version
 				})
 			}

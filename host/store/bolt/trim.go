@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 func (e *Engine) floor(b store.BranchID) (layout.Trim, bool) {
@@ -41,7 +42,7 @@ func (e *Engine) Trim(ctx context.Context, b store.BranchID, floor uint64, pins 
 	if floor == 0 {
 		return ctx.Err()
 	}
-	done, err := e.pins.beginDrop()
+	done, err := e.holds.BeginDrop()
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func dropEntries(t layout.Trim, branch *bbolt.Bucket, b store.BranchID, resume [
 	c := entries.Cursor()
 	key, _ := c.Seek(resume)
 	for ; key != nil; key, _ = c.Next() {
-		own, version, err := layout.SplitVersion(key)
+		own, version, err := keycode.SplitVersion(key)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +230,7 @@ func dropLog(t layout.Trim, log layout.Records, limit int) (more bool, err error
 
 // Reclaim erases a branch and the overlays with its entries, in one transaction.
 func (e *Engine) Reclaim(ctx context.Context, b store.BranchID) error {
-	done, err := e.pins.beginDrop()
+	done, err := e.holds.BeginDrop()
 	if err != nil {
 		return err
 	}

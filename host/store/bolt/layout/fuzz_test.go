@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 func FuzzKey(f *testing.F) {
 	for _, k := range []store.Key{{}, {Namespace: "n", Collection: "c", Name: "k"}, {Name: "\x00\xff\x00"}, {Namespace: "ä", Name: "\x00\x01"}} {
-		f.Add(EncodeKey(k))
+		f.Add(keycode.Encode(k))
 	}
 	f.Add([]byte("n\x00c\x00a\x00b\x00\x01"))
 	f.Add([]byte{0, 0, 0, 255, 1, 0, 1})
 	f.Add([]byte{0, 1})
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		k, err := DecodeKey(raw)
+		k, err := keycode.Decode(raw)
 		if err != nil {
 			return
 		}
-		if back := EncodeKey(k); !bytes.Equal(back, raw) {
+		if back := keycode.Encode(k); !bytes.Equal(back, raw) {
 			t.Errorf("%x was read as %q, which is %x", raw, k, back)
 		}
 	})
@@ -34,11 +35,11 @@ func FuzzKeysSortAsTheirBytesDo(f *testing.F) {
 	f.Add("n", "c", "\x00\xff", "n", "c", "\x00")
 	f.Fuzz(func(t *testing.T, n1, c1, k1, n2, c2, k2 string) {
 		a, b := store.Key{Namespace: n1, Collection: c1, Name: k1}, store.Key{Namespace: n2, Collection: c2, Name: k2}
-		if CheckKey(a) != nil || CheckKey(b) != nil {
+		if keycode.Check(a) != nil || keycode.Check(b) != nil {
 			return
 		}
 		less := a.Namespace < b.Namespace || a.Namespace == b.Namespace && (a.Collection < b.Collection || a.Collection == b.Collection && a.Name < b.Name)
-		if got := bytes.Compare(EncodeKey(a), EncodeKey(b)) < 0; got != less {
+		if got := bytes.Compare(keycode.Encode(a), keycode.Encode(b)) < 0; got != less {
 			t.Errorf("%q before %q: %t, in bytes: %t", a, b, less, got)
 		}
 	})
@@ -68,7 +69,7 @@ func FuzzRecord(f *testing.F) {
 }
 
 func FuzzChange(f *testing.F) {
-	key, value := EncodeChange(EncodeKey(store.Key{Namespace: "n", Collection: "c", Name: "k"}), 9, true)
+	key, value := EncodeChange(keycode.Encode(store.Key{Namespace: "n", Collection: "c", Name: "k"}), 9, true)
 	f.Add(key, value)
 	f.Add([]byte{1, 2, 3}, []byte{})
 	f.Add(key, []byte{2})
@@ -78,7 +79,7 @@ func FuzzChange(f *testing.F) {
 		if err != nil {
 			return
 		}
-		k, v := EncodeChange(EncodeKey(c.Key), c.Version, c.Deleted)
+		k, v := EncodeChange(keycode.Encode(c.Key), c.Version, c.Deleted)
 		if !bytes.Equal(k, key) || !bytes.Equal(v, value) {
 			t.Errorf("%x: %x is written as %x: %x", key, value, k, v)
 		}

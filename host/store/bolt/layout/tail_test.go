@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 func FuzzTail(f *testing.F) {
 	p := store.Point{Version: 7, Time: time.UnixMicro(1e15).UTC()}
-	raw := EncodeKey(store.Key{Namespace: "n", Collection: "c", Name: "k"})
+	raw := keycode.Encode(store.Key{Namespace: "n", Collection: "c", Name: "k"})
 	for _, tail := range []Tail{{}, {Request: []byte("c\x00r"), Outcome: []byte("{}")}, {Changes: []TailChange{{1, raw, false}, {1 << 40, raw, true}}}} {
 		value, ok := EncodeTailed(p, tail, []byte("note"))
 		if !ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // Orphans are pages that no other page refers to: free ones with outdated content, and those whose parent is damaged. A record of an
@@ -94,7 +95,7 @@ func (b *rebuilder) adoptOrphans(adopt func(tx *bbolt.Tx, head uint64, e Element
 
 func (b *rebuilder) adoptEntry(tx *bbolt.Tx, head uint64, e Element) error {
 	rec, err := layout.SplitRecord(e.Value)
-	raw, version, errKey := layout.SplitVersion(e.Key)
+	raw, version, errKey := keycode.SplitVersion(e.Key)
 	if err != nil || errKey != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // rebuilder copies what is intact in a damaged file into a new one.
@@ -144,7 +145,7 @@ func (b *rebuilder) instants() error {
 	defer func() { b.untold = len(b.faults)+b.more > before }()
 	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
 		value, err := points.Open(e.Key, e.Value)
-		if micros, _ := layout.SplitPoint(value); err != nil || len(e.Key) != layout.VersionSize || micros == nil {
+		if micros, _ := layout.SplitPoint(value); err != nil || len(e.Key) != keycode.VersionSize || micros == nil {
 			return fmt.Errorf("it %w: it is no point", errAside)
 		}
 		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
@@ -327,9 +328,9 @@ func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
 	if err != nil {
 		return err
 	}
-	raw, version, err := layout.SplitVersion(e.Key)
+	raw, version, err := keycode.SplitVersion(e.Key)
 	if err == nil {
-		_, err = layout.DecodeKey(raw)
+		_, err = keycode.Decode(raw)
 	}
 	if err != nil {
 		return fmt.Errorf("it %w: %w", errAside, err)
@@ -379,7 +380,7 @@ func (b *rebuilder) reconcile() error {
 		lost := map[string]bool{}
 		err := b.sift(id, layout.KindLog, func(to *bbolt.Bucket, key []byte) bool {
 			t, _, _ := layout.ReadTrim(to, id)
-			entry := layout.VersionKey(key[min(layout.VersionSize, len(key)):], layout.ChangeVersion(key))
+			entry := keycode.Version(key[min(keycode.VersionSize, len(key)):], layout.ChangeVersion(key))
 			if to.Bucket(layout.KindEntries.Bucket()).Get(entry) != nil {
 				return layout.ChangeVersion(key) > t.Floor.Version
 			}

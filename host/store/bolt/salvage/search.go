@@ -3,6 +3,7 @@ package salvage
 import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // orphanOf is the page that a damaged one referred to: the records below it have the sum that a bucket lacks. 0: not found.
@@ -84,7 +85,7 @@ func (s *survey) lastChange(id store.BranchID, parts map[layout.Kind]bucket) (ve
 			}
 		})
 		s.scan("", parts[layout.KindEntries], func(e Element) {
-			if _, at, err := layout.SplitVersion(e.Key); err == nil && at > version && entries.Verify(e.Key, e.Value) == nil {
+			if _, at, err := keycode.SplitVersion(e.Key); err == nil && at > version && entries.Verify(e.Key, e.Value) == nil {
 				version = at
 			}
 		})

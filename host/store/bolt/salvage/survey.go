@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // survey is the map of a database file: which buckets it has, and where.
@@ -109,7 +110,7 @@ func likelihood(e Element) int {
 	switch {
 	case !likely(e):
 		return 0
-	case len(e.Key) == layout.VersionSize && layout.FromU64(e.Key) == fromLittle(e.Value[8:]):
+	case len(e.Key) == keycode.VersionSize && layout.FromU64(e.Key) == fromLittle(e.Value[8:]):
 		return 2
 	}
 	return 1
@@ -119,7 +120,7 @@ func likely(e Element) bool {
 	_, atTop := layout.KindOf(layout.SpaceKinds(), e.Key)
 	_, below := layout.KindOf(layout.BranchKinds(), e.Key)
 	inline := len(e.Value) >= 16+layout.PageHeader && fromLittle(e.Value) == 0
-	return (len(e.Value) == 16 || inline) && (atTop || below || len(e.Key) == layout.VersionSize)
+	return (len(e.Value) == 16 || inline) && (atTop || below || len(e.Key) == keycode.VersionSize)
 }
 
 func fromLittle(value []byte) uint64 { return binary.LittleEndian.Uint64(value) }
