@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -158,6 +159,81 @@ func BenchmarkConversations(b *testing.B) {
 					}
 					i++
 				}
+			})
+		}
+	}
+}
+
+// BenchmarkQuestions asks questions of six to ten words, and a term, of memories with tags, plainly and with filters, of some namespaces, after
+// each write and of a child branch; each with bounds and exhaustively.
+func BenchmarkQuestions(b *testing.B) {
+	x, texts, n := New(Options{}), measure.NewTexts(1), size(100_000)
+	at := 0
+	doc := func() Doc {
+		d := Doc{Branch: 1, Version: uint64(at + 1), Namespace: []string{"a", "b", "c", "d"}[at%4], Collection: "memory", Key: fmt.Sprintf("m/%09d", at),
+			Text: []string{texts.Text(20, 80)}, State: Active, Time: time.UnixMicro(int64(at)), Tags: []string{fmt.Sprint("ten-", at%10), fmt.Sprint("thousand-", at%1000)}}
+		at++
+		return d
+	}
+	for at < n {
+		docs := make([]Doc, min(1000, n-at))
+		for i := range docs {
+			docs[i] = doc()
+		}
+		x.Apply(docs...)
+		if err := x.Tend(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	questions, terms := make([]string, 300), make([]string, 300)
+	for i := range questions {
+		questions[i], terms[i] = texts.Text(6, 10), texts.Text(1, 1)
+	}
+	head := View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}}
+	child := View{Lineage: store.Lineage{{Branch: 2, At: store.Latest}, {Branch: 1, At: uint64(n)}}}
+	x.Apply(Doc{Branch: 2, Version: uint64(2 * n), Namespace: "a", Collection: "memory", Key: "m/000000001", Text: []string{"other"}, State: Active})
+	for _, kind := range []struct {
+		name   string
+		view   View
+		query  Query
+		texts  []string
+		writes bool
+	}{
+		{"question", head, Query{}, questions, false},
+		{"term", head, Query{}, terms, false},
+		{"tag-of-a-tenth", head, Query{Tags: []string{"ten-3"}}, questions, false},
+		{"tag-of-a-thousandth", head, Query{Tags: []string{"thousand-3"}}, questions, false},
+		{"without-a-tag", head, Query{NoTags: []string{"ten-3"}}, questions, false},
+		{"namespace", View{Lineage: head.Lineage, Namespaces: []string{"c"}}, Query{}, questions, false},
+		{"child", child, Query{}, questions, false},
+		{"after-a-write", head, Query{}, questions, true},
+	} {
+		for _, exhaustive := range []bool{false, true} {
+			b.Run(kind.name+map[bool]string{true: "/exhaustive", false: "/bounded"}[exhaustive], func(b *testing.B) {
+				q := kind.query
+				q.exhaustive = exhaustive
+				for _, q.Text = range kind.texts { // which makes what later searches share
+					if _, err := x.Search(b.Context(), kind.view, q); err != nil {
+						b.Fatal(err)
+					}
+				}
+				var times []time.Duration
+				for i := 0; b.Loop(); i++ {
+					if kind.writes {
+						d := doc()
+						d.Key = fmt.Sprintf("m/%09d", (at*7919)%n)
+						x.Apply(d)
+					}
+					q.Text = kind.texts[i%len(kind.texts)]
+					began := time.Now()
+					if _, err := x.Search(b.Context(), kind.view, q); err != nil {
+						b.Fatal(err)
+					}
+					times = append(times, time.Since(began))
+				}
+				slices.Sort(times)
+				b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
+				b.ReportMetric(float64(times[len(times)*95/100].Microseconds()), "p95-µs")
 			})
 		}
 	}

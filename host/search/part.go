@@ -28,6 +28,7 @@ type part struct {
 	purged bool   // it still contains purged text
 
 	columns atomic.Pointer[columns] // nil: none was built
+	sets    postingSets
 }
 
 func (p *part) docs() int { return len(p.rows) }

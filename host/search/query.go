@@ -129,6 +129,7 @@ type clausePostings struct {
 	list      reader
 	documents int
 	read      bool
+	set       *postingSet // nil: not asked for, or none
 }
 
 // match is a document that contains at least one clause.
@@ -212,8 +213,8 @@ func (r *ranking) countFound(ctx context.Context) error {
 		c.found = 0
 		for _, l := range r.leaves {
 			list, documents := c.open(l.part)
-			c.found += l.count(c, list, documents)
 			l.opened = append(l.opened, clausePostings{list: list, documents: documents})
+			c.found += l.count(c, &l.opened[i])
 		}
 		n, df := float64(r.total.documents), float64(c.found)
 		c.idf = math.Log(1 + (n-df+.5)/(df+.5))
@@ -222,12 +223,12 @@ func (r *ranking) countFound(ctx context.Context) error {
 }
 
 // count counts the active documents of a leaf that have a clause. It does not advance the list.
-func (l *leaf) count(c *clause, list reader, documents int) int {
-	if l.whole || list == nil {
-		return documents
+func (l *leaf) count(c *clause, o *clausePostings) int {
+	if l.whole || o.list == nil {
+		return o.documents
 	}
 	if !l.own {
-		return l.countAgain(c)
+		return l.countAgain(c, o)
 	}
 	l.picked.mu.Lock()
 	n, ok := l.picked.found[c.label]
@@ -235,7 +236,7 @@ func (l *leaf) count(c *clause, list reader, documents int) int {
 	if ok {
 		return n
 	}
-	n = l.countAgain(c)
+	n = l.countAgain(c, o)
 	l.picked.mu.Lock()
 	defer l.picked.mu.Unlock()
 	if l.picked.found == nil || len(l.picked.found) > maxFound {
@@ -248,7 +249,11 @@ func (l *leaf) count(c *clause, list reader, documents int) int {
 // maxFound bounds the cached document frequencies of a part, in terms.
 const maxFound = 10_000
 
-func (l *leaf) countAgain(c *clause) (n int) {
+// countAgain counts by the clause's set, or its postings.
+func (l *leaf) countAgain(c *clause, o *clausePostings) (n int) {
+	if o.set = l.part.set(c, o.documents); o.set != nil {
+		return o.set.docs.shared(l.active)
+	}
 	list, _ := c.open(l.part)
 	if list == nil {
 		return 0

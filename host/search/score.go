@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"math/bits"
+	"slices"
 )
 
 // sheetSize is the number of documents scored at a time, chosen so that their scores stay in the processor's cache.
@@ -33,9 +34,13 @@ func (r *ranking) score(ctx context.Context) error {
 		if r.keepAll {
 			l.matches = make([]match, 0, l.mostMatches())
 		}
+		b := r.newBounded(l, lists)
 		for from := 0; from < l.part.docs() && len(lists) > 0; from += sheetSize {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if b != nil && b.window(s, uint32(from)) {
+				continue
 			}
 			for i := range lists {
 				lists[i].add(s, uint32(from), uint32(from+sheetSize))
@@ -63,7 +68,11 @@ func (r *ranking) open(l *leaf) (lists []clauseScorer) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
 		if list := l.unread(c, i); list != nil {
-			lists = append(lists, clauseScorer{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
+			set := l.opened[i].set
+			if set == nil {
+				set = l.part.set(c, l.opened[i].documents)
+			}
+			lists = append(lists, clauseScorer{list: list, set: set, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
 		}
 	}
 	return lists
@@ -72,13 +81,18 @@ func (r *ranking) open(l *leaf) (lists []clauseScorer) {
 // clauseScorer is a clause's postings in a leaf with what their scores need.
 type clauseScorer struct {
 	list      reader
-	docs, tfs []uint32 // the rest of the current block
+	set       *postingSet // nil: none
+	docs, tfs []uint32    // the rest of the current block
 	done      bool
+	at        uint32 // the postings before this document have been read, or passed over
 	leaf      *leaf
 	ranking   *ranking
 	norm      *norm // nil: per document
 	lengths   []byte
 	gain      float64
+	most      float64  // a score that no document exceeds
+	near      []uint32 // documents of the window, if there is no set, with their frequencies
+	nearTimes []uint32
 	small     *[3][256]float64 // scores of the frequencies 1, 2 and 3; nil: not tabulated
 }
 
@@ -102,8 +116,12 @@ func (r *ranking) tabulate(i int) {
 	}
 }
 
-// add adds the scores of the postings in a window.
+// add adds the scores of the postings in a window, to which it skips.
 func (s *clauseScorer) add(sheet *sheet, from, to uint32) {
+	if s.at < from {
+		s.skip(from)
+	}
+	s.at = to
 	for !s.done {
 		if len(s.docs) == 0 {
 			if s.docs, s.tfs = s.list.Next(); len(s.docs) == 0 {
@@ -116,6 +134,19 @@ func (s *clauseScorer) add(sheet *sheet, from, to uint32) {
 			return // the rest is for a later window
 		}
 	}
+}
+
+// skip advances to the postings from a document on.
+func (s *clauseScorer) skip(from uint32) {
+	if n := len(s.docs); n == 0 || s.docs[n-1] < from {
+		s.list.Skip(from)
+		if s.docs, s.tfs = s.list.Next(); len(s.docs) == 0 {
+			s.done = true
+			return
+		}
+	}
+	n, _ := slices.BinarySearch(s.docs, from)
+	s.docs, s.tfs = s.docs[n:], s.tfs[n:]
 }
 
 // addBlock adds the scores of a block and returns how many of its postings are in the window.
@@ -131,13 +162,17 @@ func (s *clauseScorer) addBlock(sheet *sheet, from, to uint32) int {
 		}
 		at := doc - from
 		sheet.touched[at/64] |= 1 << (at % 64)
-		if f := tfs[i]; s.small != nil && f <= 3 {
-			sheet.scores[at] += s.small[f-1][s.lengths[doc]]
-		} else {
-			sheet.scores[at] += float64(s.gain * s.normOf(doc).weight(f, s.lengths[doc])) // rounded as in the table: no fused multiply-add
-		}
+		sheet.scores[at] += s.score(doc, tfs[i])
 	}
 	return len(s.docs)
+}
+
+// score is what a frequency scores in a document.
+func (s *clauseScorer) score(doc, frequency uint32) float64 {
+	if s.small != nil && frequency <= 3 {
+		return s.small[frequency-1][s.lengths[doc]]
+	}
+	return float64(s.gain * s.normOf(doc).weight(frequency, s.lengths[doc])) // rounded as in the table: no fused multiply-add
 }
 
 func (s *clauseScorer) normOf(doc uint32) *norm {

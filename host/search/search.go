@@ -79,7 +79,8 @@ type Query struct {
 	// Mode chooses lexical, vector or hybrid ranking when there is a Vector.
 	Mode Mode
 
-	selected *Filter // in place of the filters above; nil: these
+	selected   *Filter // in place of the filters above; nil: these
+	exhaustive bool    // all matches are scored, as tests compare them
 }
 
 // filter returns the filters of a query. The bitsets of a ranking leave out what has expired.

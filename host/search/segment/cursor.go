@@ -103,6 +103,28 @@ func (c *Cursor) readRest() {
 	}
 }
 
+// Frequency returns the frequency of a posting, given its number from 0 on. It decodes no other posting, unless there is no full block of them.
+func (p Postings) Frequency(number int) uint32 {
+	block, i := number/blockSize, number%blockSize
+	at, _ := p.begins(block)
+	data := p.postings[at:]
+	if block < p.full() {
+		return packed(data[2+packedSize(int(data[0])):], int(data[1]), i) + 1
+	}
+	for ; ; i-- {
+		gap, size := binary.Uvarint(data)
+		data = data[max(0, size):]
+		frequency := uint32(1)
+		if gap&1 == 0 {
+			more, size := binary.Uvarint(data)
+			data, frequency = data[max(0, size):], uint32(more)+2
+		}
+		if i == 0 {
+			return frequency
+		}
+	}
+}
+
 // Positions calls do with the encoded positions of each posting of the current block; EachPosition decodes them.
 func (c *Cursor) Positions(do func(i int, positions []byte)) {
 	data := c.p.positions[c.placed:]

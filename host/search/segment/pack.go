@@ -59,5 +59,11 @@ func unpack(list *[blockSize]uint32, packed []byte, width int) {
 	}
 }
 
+// packed reads one of the numbers that unpack reads.
+func packed(list []byte, width, i int) uint32 {
+	bit := i * width
+	return uint32(binary.LittleEndian.Uint64(list[bit>>3:]) >> (bit & 7) & (1<<width - 1))
+}
+
 // packedSize is the size of blockSize numbers in bytes.
 func packedSize(width int) int { return blockSize / 8 * width }

@@ -94,6 +94,11 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 			if !ok || p.Count != len(list) || !slices.EqualFunc(read(p), list, same) {
 				t.Fatalf("seed %d: %s has other postings", seed, term)
 			}
+			for i, o := range list {
+				if f := p.Frequency(i); f != o.frequency {
+					t.Fatalf("seed %d: posting %d of %s has frequency %d, not %d", seed, i, term, f, o.frequency)
+				}
+			}
 			at := uint32(rng.Intn(s.Docs()))
 			c := p.Cursor()
 			c.Skip(at)
