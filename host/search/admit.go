@@ -30,7 +30,7 @@ func (c *turnScorer) admitted(i int, word uint64) uint64 {
 
 // admit finds the possible hits, before per-document filters, among the turns that the view selects.
 func (c *turnScorer) admit() {
-	if len(c.asked.conditions) > 0 {
+	if len(c.asked.conditions) > 0 || c.restricted {
 		c.admitMatching()
 		return
 	}

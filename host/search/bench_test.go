@@ -192,6 +192,10 @@ func BenchmarkQuestions(b *testing.B) {
 	head := View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}}
 	child := View{Lineage: store.Lineage{{Branch: 2, At: store.Latest}, {Branch: 1, At: uint64(n)}}}
 	x.Apply(Doc{Branch: 2, Version: uint64(2 * n), Namespace: "a", Collection: "memory", Key: "m/000000001", Text: []string{"other"}, State: Active})
+	x.wanted[columnID{kind: byTag}] = true
+	if err := x.Tend(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	for _, kind := range []struct {
 		name   string
 		view   View

@@ -20,7 +20,7 @@ type bounded struct {
 
 // newBounded returns nil if all matches are wanted, or bounds do not pay.
 func (r *ranking) newBounded(l *leaf, lists []clauseScorer) *bounded {
-	if r.keepAll || r.filtered || r.query.exhaustive || len(lists) < 2 {
+	if r.keepAll || l.tested || r.query.exhaustive || len(lists) < 2 {
 		return nil
 	}
 	b := &bounded{ranking: r, leaf: l, lists: lists}

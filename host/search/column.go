@@ -270,7 +270,9 @@ func (x *Index) addWanted(p *part) {
 	x.building.Lock()
 	defer x.building.Unlock()
 	for id := range x.wanted {
-		x.addColumn(p, id)
+		if !p.columns.Load().has(id) {
+			x.addColumn(p, id)
+		}
 	}
 }
 

@@ -227,7 +227,7 @@ func (c *turnScorer) turnsAmong(l *leaf, docs, tfs []uint32) *block {
 	b.postings = slices.Grow(b.postings[:0], len(docs))[:len(docs)]
 	b.lengths = slices.Grow(b.lengths[:0], len(docs))[:len(docs)]
 	n := 0
-	if l.whole && !c.filtered && len(c.asked.conditions) == 0 {
+	if l.whole && !c.filtered && !c.restricted && len(c.asked.conditions) == 0 {
 		n = c.firstTurns(l, docs, tfs)
 	}
 	lengths := l.part.lengths()

@@ -29,6 +29,7 @@ type part struct {
 
 	columns atomic.Pointer[columns] // nil: none was built
 	sets    postingSets
+	known   knownSets
 }
 
 func (p *part) docs() int { return len(p.rows) }

@@ -46,6 +46,7 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, mostWanted)
 	}
 	asked := x.understand(view, q)
+	x.want(view, &q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r, err := x.newRanking(ctx, view, q, asked)
@@ -96,7 +97,8 @@ type ranking struct {
 	now        int64 // µs
 	asked      question
 	test       *Test
-	filtered   bool // documents must be tested one by one
+	filtered   bool // documents must be tested, in some leaf one by one
+	restricted bool // filters have narrowed the possible hits of a leaf
 	onlyActive bool // the filter admits the state active alone
 	total      sum
 	leaves     []*leaf
@@ -117,6 +119,7 @@ type leaf struct {
 	picked   *partSelection
 	active   bitset           // the documents that statistics count
 	matching bitset           // the possible hits, before per-document filters
+	tested   bool             // they are tested one by one
 	mixed    bool             // documents that are no turns have a clause; known once the turns' postings have been read
 	whole    bool             // every document of the part is active and unexpired
 	own      bool             // active is shared with other searches: nothing in the part has expired
@@ -147,7 +150,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 			r.best.most = fusedDepthOf(q)
 		}
 	}
-	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})
+	r.onlyActive = onlyActive(&r.test.filter)
 	r.filtered = !r.onlyActive || q.selected != nil || q.Prefix != "" || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
@@ -171,6 +174,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l)
 	}
+	r.restrict()
 	if err := r.countFound(ctx); err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 			score := s.scores[at]
 			s.scores[at] = 0
 			number := l.part.rows[from+at]
-			if r.prunes() && r.slotOf(number) != none || r.filtered && !r.wants(number) {
+			if r.prunes() && r.slotOf(number) != none || l.tested && !r.wants(number) {
 				continue
 			}
 			r.matches++

@@ -319,6 +319,7 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	}
 	q := Query{Text: f.Text, Question: f.Question, Plain: true, selected: &f}
 	asked := x.understand(view, q)
+	x.want(view, &q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)

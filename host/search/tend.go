@@ -49,6 +49,7 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 	for ctx.Err() == nil {
 		run := x.mergeable()
 		if run == nil {
+			x.addAllWanted(ctx)
 			return nil
 		}
 		if err := x.merge(run); err != nil {
