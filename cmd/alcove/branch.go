@@ -199,19 +199,35 @@ type difference struct {
 }
 
 func (a *app) diffCommand() *cobra.Command {
+	var after string
 	c := &cobra.Command{Use: "diff OTHER", Short: "Show the differences between another branch and the current one", Args: arguments(1, 1)}
+	c.Flags().StringVar(&after, "after", "", afterUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var d struct {
-			Summary     string
-			Differences []difference
+			Summary, Next string
+			Differences   []difference
 		}
-		if printed, err := a.get(c.Context(), branchTool, fields{"action": "diff", "compare": args[0], "verbose": true}, &d); printed || err != nil {
+		f := fields{"action": "diff", "compare": args[0], "verbose": true}.set("after", after)
+		if printed, err := a.get(c.Context(), branchTool, f, &d); printed || err != nil {
 			return err
 		}
 		a.printDifferences(d.Differences)
-		return a.printf("%s\n", d.Summary)
+		if err := a.printf("%s\n", d.Summary); err != nil {
+			return err
+		}
+		return a.nextDifferences(d.Next)
 	}
 	return a.scoped(c)
+}
+
+const afterUsage = "list on: what the page before printed last"
+
+// nextDifferences says how a list goes on.
+func (a *app) nextDifferences(next string) error {
+	if next == "" {
+		return nil
+	}
+	return a.notef("there is more; the next page: --after %s\n", next)
 }
 
 func (a *app) printDifferences(differences []difference) {
@@ -236,16 +252,17 @@ func (a *app) printDifferences(differences []difference) {
 }
 
 func (a *app) mergeCommand() *cobra.Command {
-	var into, strategy string
+	var into, strategy, after string
 	var preview bool
 	var seen uint64
 	c := &cobra.Command{Use: "merge SOURCE", Short: "Bring another branch's changes into the current one", Args: arguments(1, 1)}
 	c.Flags().StringVar(&into, "into", "", "the branch to change (default: the current one)")
 	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
 	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")
+	c.Flags().StringVar(&after, "after", "", "with --preview: "+afterUsage)
 	c.Flags().Uint64Var(&seen, "seen", 0, "of a proposal to which several calls added: the seen that branch diff showed; nothing is merged if there is more by now")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"action": "merge", "source": args[0], "verbose": true}.set("target", into).set("strategy", strategy)
+		f := fields{"action": "merge", "source": args[0], "verbose": true}.set("target", into).set("strategy", strategy).set("after", after)
 		if preview {
 			f["preview"] = true
 		}
@@ -253,7 +270,7 @@ func (a *app) mergeCommand() *cobra.Command {
 			f["seen"] = seen
 		}
 		var m struct {
-			Summary              string
+			Summary, Next        string
 			Unresolved           int
 			Differences, Clashes []difference
 		}
@@ -270,7 +287,10 @@ func (a *app) mergeCommand() *cobra.Command {
 		}
 		a.printDifferences(m.Differences)
 		a.printDifferences(m.Clashes)
-		return a.printf("%s\n", m.Summary)
+		if err := a.printf("%s\n", m.Summary); err != nil || !preview {
+			return err
+		}
+		return a.nextDifferences(m.Next)
 	}
 	return a.scoped(c)
 }

@@ -301,7 +301,7 @@ func (b *browseFlags) add(c *cobra.Command, noun, usual string) {
 	flags := c.Flags()
 	flags.IntVar(&b.k, "k", 20, "how many, at most 50")
 	flags.StringVar(&b.order, "order", usual, "newest, oldest, updated, key, importance, accesses or accessed")
-	flags.StringVar(&b.after, "after", "", "list on: what the page before printed last")
+	flags.StringVar(&b.after, "after", "", afterUsage)
 	flags.StringSliceVar(&b.types, "type", nil, "only "+noun+" of one of these types")
 	flags.StringVar(&b.since, "since", "", "only "+noun+" created or written since this moment")
 	flags.StringVar(&b.until, "until", "", "only "+noun+" created or written before this moment")

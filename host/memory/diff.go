@@ -3,6 +3,8 @@ package memory
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/internal/namespace"
@@ -23,6 +25,11 @@ type Difference struct {
 	Result               *Memory // of a key that a merge changed: what the target has now; nil: it was deleted
 }
 
+// Next continues a list after this difference.
+func (d *Difference) Next() string {
+	return differencePlace(store.Key{Namespace: d.Namespace, Collection: cmp.Or(d.Collection, memories), Name: d.Key})
+}
+
 // DiffQuery selects a comparison: what Source has and Target lacks.
 type DiffQuery struct {
 	Source     string
@@ -30,6 +37,7 @@ type DiffQuery struct {
 	SourceOnly bool     // only keys that Source changed since they parted
 	Namespaces []string // nil: all
 	Limit      int      // differences to list; 0: Limits.Page. All are counted.
+	After      string   // Next of a difference, or of a page: list what follows it. All are counted.
 }
 
 // Diff is the difference between two branches.
@@ -45,12 +53,17 @@ type Diff struct {
 	Clashes        int      // of these three, changed on both sides since they parted
 	Differences    []Difference
 	Truncated      bool // more Differences than the limit
+	Left           int  // that follow the last one listed
 }
 
 // Diff compares the present states of two branches. Records that the caller may not see are neither listed nor counted.
 func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	s := a.space
 	namespaces, err := a.readable(q.Namespaces)
+	if err != nil {
+		return Diff{}, err
+	}
+	from, err := parseDifferencePlace(q.After)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -72,12 +85,13 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 		if t.states.Agree() || !a.shows(t.key.Collection) {
 			return nil
 		}
-		return diff.add(t, limit)
+		return diff.add(t, limit, from)
 	})
 	return diff, err
 }
 
-func (d *Diff) add(t triple, limit int) error {
+// add counts a difference, and lists it if it follows a place and there is room.
+func (d *Diff) add(t triple, limit int, from *store.Key) error {
 	difference, err := t.difference()
 	if err != nil {
 		return err
@@ -96,12 +110,37 @@ func (d *Diff) add(t triple, limit int) error {
 	if difference.Clash != threeway.NoClash {
 		d.Clashes++
 	}
-	if len(d.Differences) == limit {
+	switch {
+	case from != nil && compareKeys(t.key, *from) <= 0:
+	case len(d.Differences) == limit:
 		d.Truncated = true
-		return nil
+		d.Left++
+	default:
+		d.Differences = append(d.Differences, difference)
 	}
-	d.Differences = append(d.Differences, difference)
 	return nil
+}
+
+// differencePlace continues a list of differences after a key.
+func differencePlace(k store.Key) string {
+	text, _ := json.Marshal([]string{k.Namespace, k.Collection, k.Name}) // texts always are JSON
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// parseDifferencePlace returns the key that a list continues after; nil: it begins.
+func parseDifferencePlace(text string) (*store.Key, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var parts []string
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &parts)
+	}
+	if err != nil || len(parts) != 3 {
+		return nil, errCursor()
+	}
+	return &store.Key{Namespace: parts[0], Collection: parts[1], Name: parts[2]}, nil
 }
 
 // comparison compares two branches at one version: the keys that may differ.
@@ -305,9 +344,11 @@ func (c *comparison) sorted() []store.Key {
 }
 
 func sortKeys(keys []store.Key) {
-	slices.SortFunc(keys, func(a, b store.Key) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(keys, compareKeys)
+}
+
+func compareKeys(a, b store.Key) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 }
 
 // each visits sorted keys.

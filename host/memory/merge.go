@@ -55,7 +55,8 @@ type Merge struct {
 	// Seen is Diff.Seen or MergeResult.Seen of what the caller was shown of a proposal: it merges that and no more. It is needed where several
 	// calls proposed.
 	Seen  uint64 `json:",omitzero"`
-	Limit int    `json:"-"` // differences to list; 0: Limits.Page. All are counted
+	Limit int    `json:"-"` // clashes to list, and changes; 0: Limits.Page. All are counted
+	After string `json:"-"` // Next of a dry run's difference or page: list what follows it. All are counted
 }
 
 // MergeResult is the result of a merge, or of its dry run.
@@ -70,6 +71,7 @@ type MergeResult struct {
 	Applied        []Difference // the first of these
 	Clashing       int          // keys changed on both sides that the caller sees
 	Clashes        []Difference // the first of these
+	Next           string       // continues both lists; empty: they are complete
 	Unresolved     int          // clashes without a resolution: they stop the merge
 	Unseen         error        // of a dry run: why the merge would be refused, though nothing clashes; nil: it would not
 	Version        uint64       // of the merge; 0: nothing was written
@@ -470,24 +472,37 @@ func (p *mergePlan) add(key store.Key, d *decision) {
 	}
 }
 
-// list adds the first clashes and changes that the caller sees to the result.
+// list adds a page of clashes and changes that the caller sees to the result. Both end at the same key, so that one place continues both.
 func (p *mergePlan) list(ctx context.Context) error {
 	limit := p.space.page(p.merge.Limit)
+	from, err := parseDifferencePlace(p.merge.After)
+	if err != nil {
+		return err
+	}
+	var last store.Key
 	var clashes, applied, missing []store.Key
 	for _, key := range p.keys {
 		d := p.decisions[key]
-		isClash, isChange := d.shown && d.clash && len(clashes) < limit, d.shown && len(d.writes) > 0 && len(applied) < limit
+		isClash, isChange := d.shown && d.clash, d.shown && len(d.writes) > 0
+		if !isClash && !isChange || from != nil && compareKeys(key, *from) <= 0 {
+			continue
+		}
+		if isClash && len(clashes) == limit || isChange && len(applied) == limit {
+			p.result.Next = differencePlace(last)
+			break
+		}
+		last = key
 		if isClash {
 			clashes = append(clashes, key)
 		}
 		if isChange {
 			applied = append(applied, key)
 		}
-		if (isClash || isChange) && d.difference == nil {
+		if d.difference == nil {
 			missing = append(missing, key)
 		}
 	}
-	err := p.each(ctx, missing, func(t triple) error {
+	err = p.each(ctx, missing, func(t triple) error {
 		difference, err := t.difference()
 		p.decisions[t.key].difference = &difference
 		return err

@@ -25,6 +25,7 @@ func (k *kit) branchTool() tool.Spec {
 		Docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
+			"diff and preview list 50 differences at a time, and all are counted: next of one page is after of the following one. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
 			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. It refuses while the branch has changes that its parent lacks, and says how many; force deletes them, too. " +
 			"restore brings the deleted branch name back, under the name as if given; list with deleted shows those that can be restored: the last hundred, unless retention drops them. " +
@@ -35,6 +36,7 @@ func (k *kit) branchTool() tool.Spec {
 				"current": {"type": "string", "description": "The session's branch after the call."},
 				"branches": {"type": "array", "items": {"type": "object"}, "description": "list: all branches."},
 				"differences": {"type": "array", "items": {"type": "object"}, "description": "diff, merge: key, change, clash, and what source and target have; namespace where it is not the call's."},
+				"next": {"type": "string", "description": "diff, merge: after of the next page."},
 				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
 		}`),
@@ -56,6 +58,7 @@ type branchRequest struct {
 	As          string          `json:"as" alcove:"advanced" doc:"restore: another name, if that of the branch is taken."`
 	Deleted     bool            `json:"deleted" alcove:"advanced" doc:"list: deleted branches that can be restored."`
 	Merges      bool            `json:"merges" alcove:"advanced" doc:"list: with the newest merges between branches."`
+	After       string          `json:"after" alcove:"advanced,alias=cursor" doc:"diff, merge with preview: next of the page before, to list on."`
 	AsOf        asOf            `json:"as_of" doc:"fork: start from this past moment, such as 1h ago or v12."`
 	Namespace   []string        `json:"namespace" schema:"'type':'string'" doc:"switch: the session's namespace. diff, merge: only this namespace, or these."`
 	Branch      string          `json:"branch" doc:"What counts as the current branch in this call."`
@@ -71,7 +74,12 @@ func (branchRequest) Limits() request.Limits {
 }
 
 // Check implements request.Checker.
-func (r *branchRequest) Check(a *request.Arguments) { checkNamespaces(a, r.Namespace) }
+func (r *branchRequest) Check(a *request.Arguments) {
+	checkNamespaces(a, r.Namespace)
+	if r.After != "" && r.Action != "diff" && !(r.Action == "merge" && r.Preview) {
+		a.Fault("after", "memory_branch takes after only with diff, and with merge and preview: leave it out")
+	}
+}
 
 type resolution struct {
 	Namespace string          `json:"namespace"`

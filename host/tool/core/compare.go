@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -16,16 +16,18 @@ const mostDifferences = 50 // listed by a diff or merge; all are counted
 
 // difference is a key that differs between two branches.
 type difference struct {
-	Namespace  string `json:"namespace,omitempty"`  // unless the call's
-	Collection string `json:"collection,omitempty"` // FAMILY/NAME of a family's record; none: a memory
-	Key        string `json:"key"`
-	Change     string `json:"change"` // added, changed or removed by the source, relative to the target; or of a merge: added, changed or deleted on the target
-	Clash      string `json:"clash,omitempty"`
-	Source     *side  `json:"source,omitempty"`
-	Target     *side  `json:"target,omitempty"`
-	Result     *side  `json:"result,omitempty"` // of a merge, unless it is the source's value
-	Omitted    bool   `json:"value_omitted,omitempty"`
-	Truncated  bool   `json:"truncated,omitempty"`
+	Namespace  string    `json:"namespace,omitempty"`  // unless the call's
+	Collection string    `json:"collection,omitempty"` // FAMILY/NAME of a family's record; none: a memory
+	Key        string    `json:"key"`
+	Change     string    `json:"change"` // added, changed or removed by the source, relative to the target; or of a merge: added, changed or deleted on the target
+	Clash      string    `json:"clash,omitempty"`
+	Source     *side     `json:"source,omitempty"`
+	Target     *side     `json:"target,omitempty"`
+	Result     *side     `json:"result,omitempty"` // of a merge, unless it is the source's value
+	Omitted    bool      `json:"value_omitted,omitempty"`
+	Truncated  bool      `json:"truncated,omitempty"`
+	at         [3]string // its place in the order of lists
+	next       string
 }
 
 // side is one branch's memory.
@@ -46,7 +48,7 @@ func sideOf(m *memory.Memory, f form) *side {
 }
 
 func differenceOf(d memory.Difference, f form) *difference {
-	r := &difference{Namespace: f.unless("namespace", d.Namespace, f.place.Namespace), Collection: d.Collection, Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source, f), Target: sideOf(d.Target, f)}
+	r := &difference{at: [3]string{d.Namespace, d.Collection, d.Key}, next: d.Next(), Namespace: f.unless("namespace", d.Namespace, f.place.Namespace), Collection: d.Collection, Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source, f), Target: sideOf(d.Target, f)}
 	switch {
 	case d.Target == nil:
 		r.Change = "added"
@@ -105,6 +107,12 @@ func list(differences []memory.Difference, f form, row func(memory.Difference, f
 	return rows
 }
 
+// until returns the rows up to a place.
+func until(rows []*difference, at [3]string) []*difference {
+	i, _ := slices.BinarySearchFunc(rows, at, func(r *difference, at [3]string) int { return cmp.Or(slices.Compare(r.at[:], at[:]), -1) })
+	return rows[:i]
+}
+
 type diffAnswer struct {
 	Compare     string        `json:"compare"`
 	Target      string        `json:"target"` // compared branch
@@ -116,6 +124,7 @@ type diffAnswer struct {
 	Seen        uint64        `json:"seen,omitempty"` // what merge takes to accept what is shown and no more, where calls add to a proposal
 	Clashes     int           `json:"clashing,omitempty"`
 	Differences []*difference `json:"differences"`
+	Next        string        `json:"next,omitempty"` // after of the next page
 	Note        string        `json:"note,omitempty"`
 }
 
@@ -124,7 +133,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	d, err := b.access().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.request.Target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	d, err := b.access().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.request.Target, b.current), Namespaces: b.namespaces, Limit: mostDifferences, After: b.request.After})
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -132,10 +141,13 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode differences: %w", err)
 	}
-	all := d.Added + d.Changed + d.Removed
+	left, next := d.Left+cut.rows, ""
+	if left > 0 {
+		next = kept[len(kept)-1].next
+	}
 	r := diffAnswer{
 		Compare: d.Source, Target: d.Target, Current: b.here(), Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
-		Seen: d.Seen, Differences: kept, Note: b.also(differencesNote(kept, cut, all-len(kept))), Summary: diffSummary(d),
+		Seen: d.Seen, Differences: kept, Next: next, Summary: diffSummary(d), Note: b.also(valuesNote(kept, cut), leftNote(left, next)),
 	}
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
 }
@@ -158,21 +170,27 @@ func diffSummary(d memory.Diff) string {
 	return text
 }
 
-// differencesNote returns a note on what was left out of a list of differences.
-func differencesNote(kept []*difference, c cut, missing int) string {
-	var said []string
-	if len(c.values) > 0 {
-		var keys []string
-		for _, i := range c.values {
+// valuesNote returns a note on the values that were left out of a list of differences.
+func valuesNote(kept []*difference, c cut) string {
+	var keys []string
+	for _, i := range c.values {
+		if i < len(kept) {
 			keys = append(keys, kept[i].Key)
 		}
-		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with branch= gives each side whole.",
-			tool.MaxAnswer, were(len(keys), "value"), tool.Quoted(keys)))
 	}
-	if missing > 0 {
-		said = append(said, fmt.Sprintf("%s not listed: pass namespace= to see one namespace at a time.", were(missing, "difference")))
+	if len(keys) == 0 {
+		return ""
 	}
-	return strings.Join(said, " ")
+	return fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with branch= gives each side whole.",
+		tool.MaxAnswer, were(len(keys), "value"), tool.Quoted(keys))
+}
+
+// leftNote returns a note on how to list on.
+func leftNote(left int, next string) string {
+	if left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not listed: call memory_branch again with after=%q for the next.", were(left, "difference"), next)
 }
 
 type mergeAnswer struct {
@@ -186,6 +204,7 @@ type mergeAnswer struct {
 	Unresolved int           `json:"unresolved,omitempty"` // clashes that stop the merge
 	Changes    []*difference `json:"differences"`
 	Clashes    []*difference `json:"clashes,omitempty"`
+	Next       string        `json:"next,omitempty"` // after of a preview of the next page
 	Seen       uint64        `json:"seen,omitempty"` // of a preview: as diff's
 	Version    uint64        `json:"version,omitempty"`
 	Timestamp  string        `json:"timestamp,omitempty"`
@@ -202,6 +221,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	w.DryRun = w.DryRun || b.request.Preview
 	m, err := b.access().Merge(ctx, memory.Merge{
 		Source: source, Target: cmp.Or(b.request.Target, b.current), Strategy: b.request.Strategy, Resolutions: b.request.resolved(), Seen: uint64(b.request.Seen), Namespaces: b.namespaces, Limit: mostDifferences,
+		After: b.request.After,
 	}, w)
 	if err != nil {
 		return tool.Answer{}, err
@@ -214,19 +234,51 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
+	clashes, changes, next := b.together(m, clashes, cutClashes, changes, cutChanges)
 	r := mergeAnswer{
 		Source: m.Source, Target: m.Target, Merged: m.Merged, Unchanged: m.Unchanged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: m.Changed,
-		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
+		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Next: next, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
 	}
 	if m.DryRun {
 		r.Seen = m.Seen
 	}
-	notes := []string{
-		differencesNote(clashes, cutClashes, m.Clashing-len(clashes)),
-		differencesNote(changes, cutChanges, m.Changed-len(changes)),
+	if m.Merged {
+		r.Next = "" // the next page of what was merged is not a merge
 	}
-	r.Note = b.also(notes...)
+	r.Note = b.also(valuesNote(clashes, cutClashes), valuesNote(changes, cutChanges), b.moreNote(m, next))
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
+}
+
+// together returns the parts of two lists up to the same place, and after of the page that continues both.
+func (b *branchCall) together(m memory.MergeResult, clashes []*difference, cutClashes cut, changes []*difference, cutChanges cut) (_, _ []*difference, next string) {
+	next = m.Next
+	var last *difference
+	for _, list := range []struct {
+		rows []*difference
+		cut  cut
+	}{{clashes, cutClashes}, {changes, cutChanges}} {
+		if list.cut.rows == 0 {
+			continue
+		}
+		if end := list.rows[len(list.rows)-1]; last == nil || slices.Compare(end.at[:], last.at[:]) < 0 {
+			last = end
+		}
+	}
+	if last == nil {
+		return clashes, changes, next
+	}
+	return until(clashes, last.at), until(changes, last.at), last.next
+}
+
+// moreNote returns a note on how to list what a merge changes beyond a page.
+func (b *branchCall) moreNote(m memory.MergeResult, next string) string {
+	switch {
+	case next == "":
+		return ""
+	case m.Merged:
+		return fmt.Sprintf("Not all %s are listed: memory_history with changes=true, since=\"v%d\", until=\"v%d\" and branch=%q lists the memories.", plural(m.Changed, "change"), m.Version-1, m.Version, m.Target)
+	}
+	return fmt.Sprintf("There is more: call memory_branch merge again with preview=true and after=%q.", next)
 }
 
 // mergeSummary describes what a merge did, and the remedy if it did nothing.
