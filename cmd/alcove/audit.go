@@ -35,7 +35,7 @@ a family with its caller, operations, fuel, memory, outcome, denials and the ver
 hash of all before it. Anyone who can write to the folder can write a new log; only a head that was kept elsewhere shows that. Keep heads
 with alcove serve --audit-anchor, or note down the one that alcove audit verify prints.`,
 	}
-	c.AddCommand(a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
+	c.AddCommand(a.auditVerifyCommand(), a.auditTailCommand(), a.auditDenialsCommand(), a.auditExportCommand())
 	return c
 }
 
@@ -150,8 +150,8 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 
 // auditFilter selects entries.
 type auditFilter struct {
-	family, kind, since string
-	from                time.Time
+	family, agent, kind, since string
+	from                       time.Time
 }
 
 func (f *auditFilter) flags(c *cobra.Command) {
@@ -287,56 +287,85 @@ func (a *app) whyDeniedCommand() *cobra.Command {
 		Example: "  alcove family why-denied notes --since 1h",
 		RunE: func(c *cobra.Command, args []string) error {
 			f.family = args[0]
-			list, err := a.audited(c.Context(), &f, mostTail)
-			if err != nil {
-				return err
-			}
-			return a.printDenials(args[0], list)
+			return a.whyDenied(c.Context(), &f)
 		},
 	}
 	c.Flags().StringVar(&f.since, "since", "", "start, as 30m, 2d, 2026-11-01 or an RFC 3339 time")
 	return c
 }
 
-// denials are refusals of an operation for the same reason.
-type denials struct {
-	Op    string    `json:"op"`
-	Rule  string    `json:"rule"`
-	Count int       `json:"count"`
-	Last  time.Time `json:"last"`
-	Work  string    `json:"work"`
-	Agent string    `json:"agent,omitempty"`
-}
-
-func (a *app) printDenials(family string, entries []audit.Entry) error {
-	list, at := []denials{}, map[[2]string]int{}
-	for _, e := range entries {
-		refused := e.Denied
-		if e.Kind == audit.Refused {
-			refused = []audit.Denial{{Op: "load", Rule: e.Detail, Count: 1}}
-		}
-		for _, d := range refused {
-			i, known := at[[2]string{d.Op, d.Rule}]
-			if !known {
-				i = len(list)
-				at[[2]string{d.Op, d.Rule}] = i
-				list = append(list, denials{Op: d.Op, Rule: d.Rule})
-			}
-			list[i].Count += d.Count
-			list[i].Last, list[i].Work, list[i].Agent = e.Time, e.Work, e.Agent
-		}
+func (a *app) whyDenied(ctx context.Context, f *auditFilter) error {
+	p, err := a.denied(ctx, f)
+	if err != nil {
+		return err
 	}
 	if a.asJSON {
-		return a.printJSON(list)
+		return a.printJSON(p.Denials)
 	}
-	if len(list) == 0 {
-		if len(entries) == 0 {
-			return a.notef("The audit log has no entries of a family %s in that time: alcove family list shows the names.\n", family)
-		}
-		return a.notef("No denials in the newest %d entries of family %s, since %s.\n", len(entries), family, entries[0].Time.UTC().Format(time.RFC3339))
+	if len(p.Denials) > 0 {
+		return a.printDenials(p.Denials, false)
 	}
+	all, err := a.audited(ctx, f, mostTail)
+	switch {
+	case err != nil:
+		return err
+	case len(all) == 0:
+		return a.notef("The audit log has no entries of a family %s in that time: alcove family list shows the names.\n", f.family)
+	}
+	return a.notef("No denials in the newest %d entries of family %s, since %s.\n", len(all), f.family, all[0].Time.UTC().Format(time.RFC3339))
+}
+
+// denied groups denials by the rule that refused them.
+func (a *app) denied(ctx context.Context, f *auditFilter) (p operator.DenialPage, err error) {
+	if err := f.parse(); err != nil {
+		return p, err
+	}
+	dir, _, err := a.auditDir(ctx)
+	if err != nil {
+		return p, err
+	}
+	return audit.FindDenials(ctx, dir, audit.Query{Since: f.from, Family: f.family, Agent: f.agent, Limit: mostRules})
+}
+
+// mostRules bounds the rules that a command shows.
+const mostRules = 500
+
+func (a *app) auditDenialsCommand() *cobra.Command {
+	f := auditFilter{}
+	c := &cobra.Command{
+		Use: "denials", Short: "Show what families and clients were denied, by the rule that refused it", Args: noArguments,
+		Example: "  alcove audit denials --since 1d",
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := a.denied(c.Context(), &f)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(p)
+			}
+			if len(p.Denials) == 0 {
+				return a.notef("Nothing was denied in that time.\n")
+			}
+			if err := a.printDenials(p.Denials, true); err != nil || p.Left == 0 {
+				return err
+			}
+			return a.notef("%d rules refused something before that: --since, --family and --agent select.\n", p.Left)
+		},
+	}
+	c.Flags().StringVar(&f.since, "since", "", "start, as 30m, 2d, 2026-11-01 or an RFC 3339 time")
+	c.Flags().StringVar(&f.family, "family", "", "only what this family was denied")
+	c.Flags().StringVar(&f.agent, "agent", "", "only what this agent was denied")
+	return c
+}
+
+// printDenials prints groups of denials, with who was refused if that differs.
+func (a *app) printDenials(list []audit.Denials, whose bool) error {
 	for _, d := range list {
-		if err := a.printf("%s  ×%d, last %s in %s\n    %s\n", d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), d.Rule); err != nil {
+		who := ""
+		if whose {
+			who = cmp.Or(d.Family, "a client") + "  "
+		}
+		if err := a.printf("%s%s  ×%d, last %s in %s\n    %s\n", who, d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), d.Rule); err != nil {
 			return err
 		}
 	}

@@ -123,24 +123,12 @@ func (a *app) retentionCommand() *cobra.Command {
 		Args:  arguments(1, 1),
 	}
 	var to retentionOf
-	set.Flags().StringVar(&to.branch, "branch", "", "for this branch only")
-	set.Flags().StringVar(&to.namespace, "namespace", "", "for histories in this namespace, which may keep more than their branch")
-	set.Flags().IntVar(&to.versions, "versions", 0, "the newest versions that each history keeps, whatever their age")
-	set.MarkFlagsMutuallyExclusive("branch", "namespace")
-	set.MarkFlagsMutuallyExclusive("branch", "versions")
+	to.flags(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
-		keep, err := int64(0), error(nil)
-		if to.away = args[0] == "default" && to.branch+to.namespace != ""; !to.away {
-			keep, err = parseAge(args[0])
-		}
+		r, err := a.retentionAs(c, &to, args)
 		if err != nil {
 			return err
 		}
-		r, err := query(c.Context(), a, operator.GetRetention)
-		if err != nil {
-			return err
-		}
-		to.change(&r, keep, c.Flags().Changed("versions"))
 		if r, err = call(c.Context(), a, operator.SetRetention, r); err != nil {
 			return err
 		}
@@ -166,8 +154,82 @@ func (a *app) retentionCommand() *cobra.Command {
 		}
 		return nil
 	}}
-	c.AddCommand(show, set, run)
+	c.AddCommand(show, set, a.retentionPreviewCommand(), run)
 	return c
+}
+
+func (a *app) retentionPreviewCommand() *cobra.Command {
+	var to retentionOf
+	c := &cobra.Command{
+		Use: "preview [AGE]", Short: "Show what the policy would remove now, or with AGE what it would after set with the same flags", Args: arguments(0, 1),
+		Example: `  alcove retention preview
+  alcove retention preview 90d --versions 5`,
+	}
+	to.flags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := a.retentionAs(c, &to, args)
+		if err != nil {
+			return err
+		}
+		p, err := call(c.Context(), a, operator.PreviewRetention, r)
+		if err != nil {
+			return err
+		}
+		return a.printRetentionPreview(p)
+	}
+	return c
+}
+
+func (a *app) printRetentionPreview(p operator.RetentionPreview) error {
+	if a.asJSON {
+		return a.printJSON(p)
+	}
+	for _, t := range p.Trimmed {
+		most := ""
+		if t.More {
+			most = " or more"
+		}
+		if err := a.printf("%-20s loses %d versions%s, of %d memories, and can be read from %s on\n", t.Branch, t.Versions, most, t.Memories, clock(t.From)); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.Deleted {
+		if err := a.printf("%-20s is deleted, and could be restored no more\n", name); err != nil {
+			return err
+		}
+	}
+	if err := a.printRetentionFailures(p.Failed); err != nil {
+		return err
+	}
+	return a.notef("Nothing was removed: alcove retention run applies the policy that is set.\n")
+}
+
+// retentionAs is the policy as it would be with a rule that a command describes; without an age it is as it is.
+func (a *app) retentionAs(c *cobra.Command, to *retentionOf, args []string) (r operator.Retention, err error) {
+	keep := int64(0)
+	if len(args) > 0 {
+		if to.away = args[0] == "default" && to.branch+to.namespace != ""; !to.away {
+			keep, err = parseAge(args[0])
+		}
+	} else if c.Flags().Changed("branch") || c.Flags().Changed("namespace") || c.Flags().Changed("versions") {
+		err = &usageError{fmt.Errorf("give the age that is to hold, such as 90d or forever")}
+	}
+	if err != nil {
+		return r, err
+	}
+	if r, err = query(c.Context(), a, operator.GetRetention); err == nil && len(args) > 0 {
+		to.change(&r, keep, c.Flags().Changed("versions"))
+	}
+	return r, err
+}
+
+// flags describe what of a policy is set.
+func (to *retentionOf) flags(c *cobra.Command) {
+	c.Flags().StringVar(&to.branch, "branch", "", "for this branch only")
+	c.Flags().StringVar(&to.namespace, "namespace", "", "for histories in this namespace, which may keep more than their branch")
+	c.Flags().IntVar(&to.versions, "versions", 0, "the newest versions that each history keeps, whatever their age")
+	c.MarkFlagsMutuallyExclusive("branch", "namespace")
+	c.MarkFlagsMutuallyExclusive("branch", "versions")
 }
 
 func (a *app) printRetained(done operator.Retained) error {
@@ -184,7 +246,14 @@ func (a *app) printRetained(done operator.Retained) error {
 			return err
 		}
 	}
-	for _, f := range done.Failed {
+	if err := a.printRetentionFailures(done.Failed); err != nil {
+		return err
+	}
+	return a.notef("%d branches were trimmed\n", len(done.Trimmed))
+}
+
+func (a *app) printRetentionFailures(list []operator.RetentionFailure) error {
+	for _, f := range list {
 		what := cmp.Or(f.Branch, f.Namespace, "the server's own")
 		if f.Namespace != "" {
 			what = "histories of " + f.Namespace
@@ -193,7 +262,7 @@ func (a *app) printRetained(done operator.Retained) error {
 			return err
 		}
 	}
-	return a.notef("%d branches were trimmed\n", len(done.Trimmed))
+	return nil
 }
 
 // retentionOf says what of a policy is set.

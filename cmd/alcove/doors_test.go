@@ -36,16 +36,16 @@ var operationDoors = map[abi.Op]string{
 
 // unchanging are commands and operations that change no memory and no record.
 const unchanging = `
-	alcove; approval; approval list; audit; audit export; audit tail; audit verify; backup; bench; bench recall; bench scale; branch; branch create;
+	alcove; approval; approval list; audit; audit denials; audit export; audit tail; audit verify; backup; bench; bench recall; bench scale; branch; branch create;
 	branch delete; branch diff; branch fork; branch list; branch restore; branch switch; compact; config; config get; config history; config list;
-	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
+	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder check; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
 	embedder set; embedder show; embedder use; endpoint; endpoint add; endpoint list; endpoint remove; export; family; family call; family check;
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;
 	family jobs cancel; family keygen; family list; family logs; family meter; family new; family pack; family pull; family push; family remove;
 	family revoke; family rollback; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; posture; posture set; project; project link; project list; project unlink;
-	quota; quota list; quota remove; quota set; recall; retention; retention set; retention show; root; root add;
+	quota; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
 	status; stop; tools; unlock; verify; version;
 	memory.get; memory.states; memory.list; memory.namespaces; memory.history; recall.get; memory.search; memory.pairs; memory.touch; record.get; record.list;

@@ -15,7 +15,7 @@ import (
 func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
-		Short: "Show, set, install, regenerate or remove the embedders of semantic search",
+		Short: "Show, set, check, install, regenerate or remove the embedders of semantic search",
 		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The built-in one is in
 use until another is set: an installed model, a server that speaks as OpenAI or Ollama do, a folder with a model2vec
 model, a tool family, or none, where clients supply the vectors. Other embedders work in the background; searches never wait for them.
@@ -23,7 +23,7 @@ Models cannot change any of this.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.embedderShowCommand(), a.embedderListCommand(), a.embedderInstallCommand(), a.embedderSetCommand(), a.embedderRegenerateCommand(), a.embedderRemoveCommand(), a.embedderUseCommand(), a.embedderGateCommand())
+	c.AddCommand(a.embedderShowCommand(), a.embedderListCommand(), a.embedderInstallCommand(), a.embedderSetCommand(), a.embedderCheckCommand(), a.embedderRegenerateCommand(), a.embedderRemoveCommand(), a.embedderUseCommand(), a.embedderGateCommand())
 	return c
 }
 
@@ -161,6 +161,36 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 			return a.printJSON(set)
 		}
 		return a.printf("%s embeds with %d dimensions; alcove embedder show tells how far it is\n", set.Name, set.Dimensions)
+	}
+	return c
+}
+
+func (a *app) embedderCheckCommand() *cobra.Command {
+	var r operator.EmbedderConfig
+	c := &cobra.Command{
+		Use:   "check NAME",
+		Short: "Ask an embedder for a vector, and change nothing: one that is set, or with flags as embedder set takes them, one that could be",
+		Example: `  alcove embedder check local
+  alcove embedder check local --kind ollama --url http://127.0.0.1:11434 --model nomic-embed-text`,
+		Args: arguments(1, 1),
+	}
+	embedderFlags(c, &r, "")
+	c.Flags().StringVar(&r.Family, "family", "", "the tool family that embeds")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r.Name = args[0]
+		path, err := presentKeyFile(r.KeyFile)
+		if err != nil {
+			return err
+		}
+		r.KeyFile = path
+		checked, err := call(c.Context(), a, operator.CheckEmbedder, r)
+		if err != nil {
+			return err
+		}
+		if a.asJSON {
+			return a.printJSON(checked)
+		}
+		return a.printf("%s embeds with %d dimensions, a short text in %.0f ms\n", checked.Name, checked.Dimensions, checked.TookMS)
 	}
 	return c
 }

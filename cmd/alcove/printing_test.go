@@ -118,7 +118,7 @@ func printings(s scene) []printing {
 		print("family", "check", s.module), shows("family", "check", "none"+steeringName), shows("family", "check", s.hostile),
 		shows("family", "dev", "none"+steeringName), shows("family", "dev", s.hostile),
 
-		print("audit", "tail"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
+		print("audit", "tail"), print("audit", "denials"), shows("audit", "denials", "--since", steering), print("audit", "denials", "--family", "hostile"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
 		print("family", "why-denied", "hostile"), shows("family", "why-denied", steering), print("family", "undo", steering), print("family", "undo", "--family", "hostile", "--since", "1h"), shows("family", "undo", "--family", steering, "--since", steering),
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
@@ -131,7 +131,7 @@ func printings(s scene) []printing {
 		shows("key", "create", "--agent", steering, "--namespaces", "*"), shows("key", "create", "--agent", "a", "--namespaces", steering), shows("key", "create", "--agent", "a", "--namespaces", "*", "--rights", steering),
 		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), print("key", "limits"), shows("key", "revoke", steering), shows("key", "delete", steering),
 		s.alone("service", "install", "--", "--listen", steering), s.alone("service", "status"), s.alone("service", "remove"),
-		shows("embedder", "show"), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering), print("embedder", "list"),
+		shows("embedder", "show"), shows("embedder", "check", steering), shows("embedder", "check", "v", "--kind", "openai", "--url", s.address, "--model", steering), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering), print("embedder", "list"),
 		print("posture"), shows("posture", "set", steering),
 		shows("embedder", "install", steering), shows("embedder", "install", "m", "--from", "none"+steeringName), print("embedder", "install", "m", "--from", s.address+"/"+steering), shows("embedder", "install", "m", "--from", s.hostile),
 
@@ -139,7 +139,7 @@ func printings(s scene) []printing {
 		{args: []string{"export"}, data: true}, {args: []string{"export", export, "--memories"}}, shows("export", export, "--branch", steering),
 		print("backup", backup), shows("backup", filepath.Join(s.data, "backup")), {args: with(other, "restore", backup), shows: true, once: true}, shows("restore", s.hostile),
 		{args: []string{"import", export}}, print("verify"), print("compact"), print("flush"), print("durability"),
-		shows("retention", "set", steering), shows("retention", "set", "90d", "--namespace", steering), print("retention"), print("retention", "show"), print("retention", "run"),
+		shows("retention", "set", steering), shows("retention", "set", "90d", "--namespace", steering), print("retention"), print("retention", "show"), print("retention", "preview"), print("retention", "preview", "90d"), shows("retention", "preview", steering), print("retention", "run"),
 		{args: with(other, "stop"), once: true}, shows("approval", steering), shows("audit", steering), shows("endpoint", steering), shows("family", steering), shows("key", steering),
 		shows("quota", steering), shows("root", steering), shows("service", steering), shows("site", steering),
 		{args: with(other, "repair"), once: true}, shows("repair"), print("purge", steering), {args: []string{"purge", steering, "--yes"}, once: true}, print("purge", "none"+steering, "--yes"), shows("purge", "--version", steering, "--yes"),

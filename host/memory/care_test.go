@@ -3,6 +3,8 @@ package memory
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,69 @@ func TestRetentionTrimsWhatIsOlderThanThePolicyKeeps(t *testing.T) {
 	}
 	if got := text(t, s, "", "k", AsOf{}); got != "new" {
 		t.Errorf("the present is %q", got)
+	}
+}
+
+func TestAPreviewOfRetentionCountsWhatGoes(t *testing.T) {
+	now := testclock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
+	defer closeSpace()
+	write := func(branch string, n int) {
+		for i := range n {
+			put(t, s, branch, "once in "+branch, "never changed")
+			put(t, s, branch, "k", fmt.Sprint(branch, i))
+			put(t, s, branch, "j", fmt.Sprint(branch, i))
+			now.Add(24 * time.Hour)
+		}
+	}
+	write("", 3)
+	fork(t, s, "", "try") // pins what default had
+	write("", 3)
+	write("try", 4)
+	fork(t, s, "", "gone")
+	if err := s.As(Caller{Rights: FullRights()}).Delete(t.Context(), Deletion{Branch: "gone", Force: true}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	now.Add(48 * time.Hour)
+	versions := func(name string) (n int) {
+		b, err := s.branch(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page, err := range store.Pages(t.Context(), s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, fillPage) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(page)
+		}
+		return n
+	}
+	before := map[string]int{Default: versions(Default), "try": versions("try")}
+	policy := retention.Policy{Keep: 24 * 3600, Versions: 2, Branches: map[string]int64{"try": 3 * 24 * 3600}}
+	preview, err := s.PreviewRetention(t.Context(), policy)
+	if err != nil || len(preview.Trimmed) != 2 || !slices.Equal(preview.Deleted, []string{"gone"}) || len(preview.Failed) != 0 {
+		t.Fatalf("got %+v, %v; want two branches, and that gone cannot be restored", preview, err)
+	}
+	if nothing, err := s.PreviewRetention(t.Context(), retention.Policy{}); err != nil || len(nothing.Trimmed)+len(nothing.Deleted) != 0 {
+		t.Errorf("a policy that keeps everything removes %+v (%v)", nothing, err)
+	}
+	if _, err := s.PreviewRetention(t.Context(), retention.Policy{Keep: 10}); err == nil {
+		t.Error("an age of ten seconds is taken")
+	}
+	if kept, err := s.Retention(t.Context()); err != nil || kept.Keep != 0 || versions(Default) != before[Default] {
+		t.Fatalf("the preview changed the policy to %+v, or dropped versions (%v)", kept, err)
+	}
+	if err := s.SetRetention(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Retain(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range preview.Trimmed {
+		if went := before[p.Branch] - versions(p.Branch); went != p.Versions || p.Versions == 0 || p.Memories != 2 || !p.From.Equal(done.Trimmed[p.Branch]) {
+			t.Errorf("of %s %d versions went, and it is read from %s on; the preview said %+v", p.Branch, went, done.Trimmed[p.Branch], p)
+		}
 	}
 }
 

@@ -202,16 +202,24 @@ func (s *Space) retainDeleted(ctx context.Context, policy retention.Policy) erro
 	s.branching.Lock()
 	defer s.branching.Unlock()
 	var ended []changedBranch
-	for _, b := range s.catalogue.Restorable() {
-		if age := policy.Age(b.Name); age > 0 && s.clock().Sub(time.UnixMilli(b.DeletedAt)) > age {
-			ended = append(ended, final(b))
-		}
+	for _, b := range s.outlived(policy) {
+		ended = append(ended, final(b))
 	}
 	if len(ended) == 0 {
 		return nil
 	}
 	defer s.chores.Add("reclaim", s.reclaimer.Run)
 	return s.changeBranches(ctx, ended, store.Batch{}, Caller{})
+}
+
+// outlived returns the deleted branches that were deleted longer ago than their age.
+func (s *Space) outlived(policy retention.Policy) (list []*lineage.Branch) {
+	for _, b := range s.catalogue.Restorable() {
+		if age := policy.Age(b.Name); age > 0 && s.clock().Sub(time.UnixMilli(b.DeletedAt)) > age {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // mayDelete returns an error unless the caller may write every namespace of a branch, because deleting it deletes its own data, and, without

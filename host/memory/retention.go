@@ -57,6 +57,19 @@ func (s *Space) KeepsDeleted(ctx context.Context, p Location, d time.Duration) (
 
 // SetRetention changes the policy. It takes effect with the next Retain, which runs hourly.
 func (s *Space) SetRetention(ctx context.Context, r retention.Policy) error {
+	if err := s.checkRetention(r); err != nil {
+		return err
+	}
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.engine.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: retentionKey, Value: value}}})
+	return s.translate("set the retention policy", err)
+}
+
+// checkRetention says what is wrong with a policy.
+func (s *Space) checkRetention(r retention.Policy) error {
 	if err := r.Check(); err != nil {
 		return invalid("%v", err)
 	}
@@ -70,12 +83,7 @@ func (s *Space) SetRetention(ctx context.Context, r retention.Policy) error {
 			return err
 		}
 	}
-	value, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = s.engine.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: retentionKey, Value: value}}})
-	return s.translate("set the retention policy", err)
+	return nil
 }
 
 // keeps returns what stays in histories beyond the branches' readable past. A rule whose age has no version keeps everything,
@@ -157,26 +165,116 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 	return done, nil
 }
 
+// Trimming is what a policy takes of a branch.
+type Trimming struct {
+	Branch   string    `json:"branch"`
+	From     time.Time `json:"from"`           // its oldest readable moment afterwards
+	Versions int       `json:"versions"`       // that go, of memories and of what families keep; the newest of each stays
+	Memories int       `json:"memories"`       // that lose some of these
+	More     bool      `json:"more,omitempty"` // not all versions were read: it may be more
+}
+
+// RetentionPreview is what an application of a policy would remove.
+type RetentionPreview struct {
+	Trimmed []Trimming         `json:"trimmed"` // without branches of which nothing goes
+	Deleted []string           `json:"deleted"` // deleted branches that could be restored no more
+	Failed  []RetentionFailure `json:"failed"`
+}
+
+// mostPreviewed bounds the versions of a branch that a preview reads.
+const mostPreviewed = 1_000_000
+
+// PreviewRetention says what Retain would remove under a policy. It changes nothing.
+func (s *Space) PreviewRetention(ctx context.Context, policy retention.Policy) (RetentionPreview, error) {
+	p := RetentionPreview{Trimmed: []Trimming{}, Deleted: []string{}, Failed: []RetentionFailure{}}
+	if err := s.checkRetention(policy); err != nil {
+		return p, err
+	}
+	for _, b := range s.outlived(policy) {
+		p.Deleted = append(p.Deleted, b.Name)
+	}
+	var failed Retained
+	keeps := s.keeps(ctx, policy, &failed)
+	for _, b := range s.catalogue.Live() {
+		age := policy.Age(b.Name)
+		if age == 0 {
+			continue
+		}
+		t, err := s.previewTrim(ctx, b, age, keeps)
+		switch {
+		case ctx.Err() != nil:
+			return p, s.translate("preview the retention policy", ctx.Err())
+		case err != nil && !s.stillLive(b): // deleted meanwhile
+		case err != nil:
+			failed.fail(RetentionFailure{Branch: b.Name}, err)
+		case t.Versions > 0:
+			p.Trimmed = append(p.Trimmed, t)
+		}
+	}
+	p.Failed = append(p.Failed, failed.Failed...)
+	return p, nil
+}
+
+// previewTrim counts what retainBranch would drop.
+func (s *Space) previewTrim(ctx context.Context, b *lineage.Branch, age time.Duration, keeps []store.Keep) (Trimming, error) {
+	t := Trimming{Branch: b.Name}
+	floor, _, err := s.trimmable(ctx, b, age)
+	if err != nil || floor.Version == 0 {
+		return t, err
+	}
+	t.From = floor.Time
+	pins := s.catalogue.Pins(b.ID)
+	var key store.Key
+	newer, nth, counted, read := uint64(0), 0, false, 0
+	for page, err := range store.Pages(ctx, s.engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, fillPage) {
+		if err != nil {
+			return t, s.translate("preview "+b.Name, err)
+		}
+		for _, e := range page {
+			if e.Key != key {
+				key, newer, nth, counted = e.Key, store.Latest, 0, false
+			}
+			seen := newer > floor.Version || slices.ContainsFunc(pins, func(pin uint64) bool { return e.Version <= pin && pin < newer })
+			if !seen && !store.Keeps(keeps, key.Namespace, e.Version, nth) {
+				t.Versions++
+				if !counted && key.Collection == memories {
+					t.Memories, counted = t.Memories+1, true
+				}
+			}
+			newer, nth = e.Version, nth+1
+		}
+		if read += len(page); read >= mostPreviewed {
+			t.More = true
+			return t, nil
+		}
+	}
+	return t, nil
+}
+
+// trimmable returns the point before which the past of a branch is older than an age, and was not dropped yet, and the branch's present
+// floor; zero if nothing is that old.
+func (s *Space) trimmable(ctx context.Context, b *lineage.Branch, age time.Duration) (floor, had store.Point, err error) {
+	if floor, err = s.engine.VersionAt(ctx, s.clock().Add(-age)); err == nil {
+		had, err = s.ownFloor(ctx, b.ID)
+	}
+	if err != nil || floor.Version <= b.Version || floor.Version < had.Version {
+		return store.Point{}, store.Point{}, s.translate("trim "+b.Name, err)
+	}
+	return floor, had, nil
+}
+
 // retainBranch drops the past older than an age, and returns the branch's oldest readable point; zero if nothing is
 // that old.
 func (s *Space) retainBranch(ctx context.Context, b *lineage.Branch, age time.Duration, keeps []store.Keep) (store.Point, error) {
-	doing := "trim " + b.Name
-	floor, err := s.engine.VersionAt(ctx, s.clock().Add(-age))
-	if err != nil {
-		return store.Point{}, s.translate(doing, err)
-	}
-	had, err := s.ownFloor(ctx, b.ID)
-	if err != nil {
-		return store.Point{}, s.translate(doing, err)
-	}
-	if floor.Version <= b.Version || floor.Version < had.Version {
-		return store.Point{}, nil
+	floor, had, err := s.trimmable(ctx, b, age)
+	if err != nil || floor.Version == 0 {
+		return store.Point{}, err
 	}
 	err = chores.WhenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })
 	if err == nil && floor.Version == had.Version { // at most an interrupted trim continued
 		return store.Point{}, nil
 	}
-	return floor, s.translate(doing, err)
+	return floor, s.translate("trim "+b.Name, err)
 }
 
 // keepRetaining applies retention at intervals until ctx ends.

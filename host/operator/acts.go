@@ -11,6 +11,8 @@ const (
 	Purge        Act[PurgeRequest, Purged] = "purge"
 	GetRetention Act[None, Retention]      = "retention"
 	SetRetention Act[Retention, Retention] = "set-retention"
+	// PreviewRetention says what an application of a policy would remove now, and changes nothing.
+	PreviewRetention Act[Retention, RetentionPreview] = "retention-preview"
 	// Retain applies the policy of retention now.
 	Retain Act[None, Retained] = "retain"
 	// GetAuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
@@ -34,6 +36,8 @@ const (
 const (
 	// ListAudit lists entries of the audit log, newest first.
 	ListAudit Act[AuditQuery, AuditPage] = "audit"
+	// ListDenials groups denials of the audit log by the rule that refused them, the latest first. Of the query it takes all but kinds.
+	ListDenials Act[AuditQuery, DenialPage] = "denials"
 	// VerifyAudit verifies that the audit log was not changed since it was written, as far as the log itself shows.
 	VerifyAudit Act[None, AuditReport] = "audit-verify"
 	// ListRequests lists calls of tools in the request log, newest first.
@@ -48,8 +52,10 @@ const (
 
 // Embedders.
 const (
-	ListEmbedders      Act[None, []EmbedderState]           = "embedders"
-	SetEmbedder        Act[EmbedderRequest, EmbedderConfig] = "set-embedder"
+	ListEmbedders Act[None, []EmbedderState]           = "embedders"
+	SetEmbedder   Act[EmbedderRequest, EmbedderConfig] = "set-embedder"
+	// CheckEmbedder asks an embedder for a vector, whether it is known or only described, and changes nothing.
+	CheckEmbedder      Act[EmbedderConfig, EmbedderChecked] = "check-embedder"
 	RegenerateEmbedder Act[EmbedderName, None]              = "regenerate-embedder"
 	RemoveEmbedder     Act[EmbedderName, None]              = "remove-embedder"
 	ChooseEmbedder     Act[EmbedderChoice, None]            = "choose-embedder"

@@ -32,6 +32,8 @@ type (
 	Retention        = retention.Policy
 	Retained         = memory.Retained         // what an application of the policy did
 	RetentionFailure = memory.RetentionFailure // a rule that could not be applied
+	// RetentionPreview is what an application of a policy would remove.
+	RetentionPreview = memory.RetentionPreview
 	// NamespaceRetention is how much of the history of its memories a namespace keeps.
 	NamespaceRetention = retention.Namespace
 	Selection          = memory.Selection
@@ -44,6 +46,8 @@ type (
 	BackedUp   = store.BackedUp
 	AuditHead  = audit.Head
 	AuditQuery = audit.Query
+	// DenialPage is what families and clients were denied, by the rule that refused it.
+	DenialPage = audit.DenialPage
 	// AuditReport is what a verification of the audit log found.
 	AuditReport  = audit.Report
 	RequestQuery = requestlog.Query
@@ -53,6 +57,7 @@ type (
 	EmbedderState   = embedders.State
 	EmbedderChoice  = embedders.Choice
 	EmbedderRequest = embedders.SetRequest
+	EmbedderChecked = embedders.Checked
 
 	Family        = catalogue.Described
 	FamilyJob     = jobs.Job

@@ -75,6 +75,7 @@ func (a Acts) care() []operator.Binding {
 		operator.SetRetention.By(func(ctx context.Context, r operator.Retention) (operator.Retention, error) {
 			return r, m.SetRetention(ctx, r)
 		}),
+		operator.PreviewRetention.By(m.PreviewRetention).Reading(),
 		operator.Retain.By(query(m.Retain)),
 		operator.GetAuditHead.By(query(a.auditHead)).Reading(),
 		operator.OpenConsole.By(query(a.openConsole)),
@@ -183,6 +184,7 @@ func (a Acts) embedders() []operator.Binding {
 	return []operator.Binding{
 		operator.ListEmbedders.By(show(e.States)).Reading(),
 		operator.SetEmbedder.By(e.Set).Changing(),
+		operator.CheckEmbedder.By(e.Check),
 		operator.RegenerateEmbedder.By(named(e.Regenerate)).Changing(),
 		operator.RemoveEmbedder.By(named(e.Remove)).Changing(),
 		operator.ChooseEmbedder.By(command(func(_ context.Context, c operator.EmbedderChoice) error { return e.Choose(c) })).Changing(),

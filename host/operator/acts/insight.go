@@ -21,6 +21,7 @@ const longestPage = 500
 func (a Acts) insight() []operator.Binding {
 	return []operator.Binding{
 		operator.ListAudit.By(a.listAudit).Reading(),
+		operator.ListDenials.By(a.listDenials).Reading(),
 		operator.VerifyAudit.By(query(a.verifyAudit)).Reading(),
 		operator.ListRequests.By(a.listRequests).Reading(),
 		operator.GetMetrics.By(query(func(context.Context) ([]operator.Metric, error) { return a.Account.Numbers() })).Reading(),
@@ -43,6 +44,13 @@ func (a Acts) listAudit(ctx context.Context, q operator.AuditQuery) (p operator.
 	}
 	p.Head, p.Page, err = a.Space.Audit.Find(ctx, q)
 	return p, err
+}
+
+func (a Acts) listDenials(ctx context.Context, q operator.AuditQuery) (operator.DenialPage, error) {
+	if err := checkPage(q.Limit); err != nil || a.Space.Audit == nil {
+		return operator.DenialPage{Denials: []audit.Denials{}}, err
+	}
+	return a.Space.Audit.Denials(ctx, q)
 }
 
 func (a Acts) verifyAudit(context.Context) (operator.AuditReport, error) {

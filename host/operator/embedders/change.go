@@ -50,6 +50,62 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	return c, e.apply(before, i)
 }
 
+// Checked is what an embedder answered.
+type Checked struct {
+	Config         // with the model and dimensions that it has
+	TookMS float64 `json:"took_ms"` // for one short text
+}
+
+// Check asks an embedder for a vector, whether it is known or only described, and changes nothing. A description without a kind is that of
+// a known one.
+func (e *Embedders) Check(ctx context.Context, c Config) (Checked, error) {
+	if c.Kind == "" {
+		known, err := e.known(c.Name)
+		if err != nil {
+			return Checked{}, err
+		}
+		c = known
+	}
+	if err := c.check(); err != nil {
+		return Checked{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	if c.Kind == embed.Given {
+		return Checked{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("embedder %s: its vectors come with the texts: there is nothing to check", c.Name)}
+	}
+	if c.Kind == embed.Builtin {
+		return Checked{Config: builtin()}, nil
+	}
+	if c.Kind == embed.Family {
+		guest, err := e.guest(c)
+		if err != nil {
+			return Checked{}, err
+		}
+		c.Model = guest.Model
+	}
+	began := time.Now() // a span, which no clock that is given can tell
+	n, err := e.probe(ctx, c)
+	if err != nil {
+		return Checked{}, fmt.Errorf("embedder %s gives no vector: %w", c.Name, err)
+	}
+	if c.Dimensions != 0 && c.Dimensions != n {
+		return Checked{}, &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("embedder %s gives vectors of %d dimensions, not %d: alcove embedder set %s again, so that all are made anew", c.Name, n, c.Dimensions, c.Name)}
+	}
+	c.Dimensions = n
+	return Checked{Config: c, TookMS: float64(time.Since(began).Microseconds()) / 1000}, nil
+}
+
+// known returns the description of an embedder in use.
+func (e *Embedders) known(name string) (Config, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.listed() {
+		if x.Name == name {
+			return x.Config, nil
+		}
+	}
+	return Config{}, e.unknown(name)
+}
+
 // choose makes an embedder that of searches which name none, as soon as its vectors are complete: until then they use the former one.
 func (f *file) choose(c Config, former string) {
 	if f.Standard != c.Name {
