@@ -37,6 +37,16 @@ func (part WhoIsHere) AlcovePart() alcove.Handlers {
 	})
 }
 
+func (part ReadRoom) AlcovePart() alcove.Handlers {
+	return alcove.ToolPart("messages", "memory_read_room", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
+}
+
 func (part Notify) AlcovePart() alcove.Handlers {
 	return alcove.ToolPart("messages", "memory_notify", func(r *alcove.Request) {
 		in, cfg := part, Config{}
@@ -146,6 +156,24 @@ func (x *WhoIsHere) CodeJSON(c *scan.Coder) { c.Object(nil) }
 func (x *company) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "agents", Value: scan.List(&x.Agents, (*present).CodeJSON)},
+	})
+}
+
+func (x *ReadRoom) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
+	}
+	c.Object([]scan.Field{
+		{Name: "before", Value: scan.Uint(&x.Before)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
+}
+
+func (x *reading) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "messages", Value: scan.List(&x.Messages, (*heardMessage).CodeJSON)},
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "before", Value: scan.Uint(&x.Before), Omit: x.Before == 0},
 	})
 }
 

@@ -132,5 +132,5 @@ func (cfg Config) ttl() alcove.Duration { return alcove.Duration(cfg.MessageTTLH
 
 // Family is messages.
 func Family() *alcove.Family {
-	return alcove.New(Say{}, Hear{}, WhoIsHere{}, Notify{}, GetNotifications{}, MarkNotificationsRead{})
+	return alcove.New(Say{}, Hear{}, WhoIsHere{}, ReadRoom{}, Notify{}, GetNotifications{}, MarkNotificationsRead{})
 }

@@ -106,6 +106,36 @@ func TestMessages(t *testing.T) {
 	space := alcovetest.New(t, Family(), alcovetest.Manifest(t, "manifest.json"))
 	var made atomic.Int64
 	for name, scenario := range map[string]func(world){
+		"a room is read in pages, with one's own words, and nobody has heard it by that": func(w world) {
+			for i := range 7 {
+				w.say([]string{"ann", "bob"}[i%2], fmt.Sprint(i))
+			}
+			w.say("ann", "psst", "bob")
+			w.knowing("ann")
+			w.as("ann")
+			var pages []string
+			for before, first := uint64(0), true; first || before > 0; first = false {
+				var out reading
+				w.call("memory_read_room", map[string]any{"before": before, "limit": 3}, &out)
+				if out.Total != 7 || len(out.Messages) > 0 && out.Messages[0].From == "ann" && out.Messages[0].Name != "The ann" {
+					w.T.Errorf("read %+v", out)
+				}
+				pages, before = append(pages, heardOf(hearing{Messages: out.Messages})), out.Before
+			}
+			if got := strings.Join(pages, " | "); got != "ann:4 bob:5 ann:6 | bob:1 ann:2 bob:3 | ann:0" {
+				w.T.Errorf("in pages: %s", got)
+			}
+			var unheard hearing
+			if w.call("memory_hear", nil, &unheard); heardOf(unheard) != "bob:1 bob:3 bob:5" {
+				w.T.Errorf("then she hears %q", heardOf(unheard))
+			}
+			w.as("eve")
+			w.Now = w.Now.Add(3 * time.Hour)
+			var out reading
+			if w.call("memory_read_room", nil, &out); out.Total != 0 || len(out.Messages) != 0 {
+				w.T.Errorf("what expired is read: %+v", out)
+			}
+		},
 		"a room is heard by all but the speaker, in order, and the same cursor hears the same": func(w world) {
 			for i := range 7 {
 				w.say([]string{"ann", "bob"}[i%2], fmt.Sprint(i))

@@ -78,6 +78,16 @@ func (part SaveCheckpoint) AlcovePart() alcove.Handlers {
 	})
 }
 
+func (part ListCheckpoints) AlcovePart() alcove.Handlers {
+	return alcove.ToolPart("sessions", "memory_list_checkpoints", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
+}
+
 func (part Wake) AlcovePart() alcove.Handlers {
 	return alcove.ToolPart("sessions", "memory_wake", func(r *alcove.Request) {
 		in, cfg := part, Config{}
@@ -325,6 +335,25 @@ func (x *saved) CodeJSON(c *scan.Coder) {
 	})
 }
 
+func (x *ListCheckpoints) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
+	}
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Also: []string{"id"}, Value: scan.Text(&x.CheckpointID)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "after", Value: scan.Text(&x.After)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
+}
+
+func (x *listedCheckpoints) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpoints", Value: scan.List(&x.Checkpoints, (*listedCheckpoint).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+	})
+}
+
 func (x *Wake) CodeJSON(c *scan.Coder) {
 	if c.Reading() {
 		x.CheckpointID = "latest"
@@ -543,6 +572,23 @@ func (x *turn) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "role", Also: []string{"speaker"}, Value: scan.Text(&x.Role), Keep: true},
 		{Name: "content", Value: scan.Text(&x.Content)},
+	})
+}
+
+func (x *listedCheckpoint) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Value: scan.Of(&x.CheckpointID, (*alcove.ID).CodeJSON)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "topic", Value: scan.Text(&x.Topic), Omit: x.Topic == ""},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "at", Value: scan.Text(&x.At)},
+		{Name: "factCount", Value: scan.Int(&x.FactCount)},
+		{Name: "unclean", Value: scan.Bool(&x.Unclean), Omit: !x.Unclean},
+		{Name: "facts", Value: scan.List(&x.Facts, (*keptFact).CodeJSON), Omit: len(x.Facts) == 0},
 	})
 }
 

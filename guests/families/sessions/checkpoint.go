@@ -8,7 +8,7 @@ import (
 )
 
 // checkpoints are moments that work can be resumed from.
-var checkpoints = alcove.Records[checkpoint]{Name: "checkpoint", Indexes: [][]string{{"agentId", "at"}}}
+var checkpoints = alcove.Records[checkpoint]{Name: "checkpoint", Indexes: [][]string{{"agentId", "at"}, {"at"}}}
 
 // checkpoint is a version of a branch, and the facts that mattered then.
 //

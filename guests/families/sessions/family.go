@@ -157,7 +157,7 @@ type Config struct {
 // Family is sessions.
 func Family() *alcove.Family {
 	return alcove.New(
-		SessionStart{}, CloseSession{}, CreateConversation{}, AddToConversation{}, RecordHandoff{}, GetHandoffs{}, SaveCheckpoint{}, Wake{},
+		SessionStart{}, CloseSession{}, CreateConversation{}, AddToConversation{}, RecordHandoff{}, GetHandoffs{}, SaveCheckpoint{}, ListCheckpoints{}, Wake{},
 		PackContext{}, Replay{}, DeleteSession{}, DeleteConversation{}, Idle{}, Hooks{},
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,39 @@ func TestACheckpointWithATopicHasTheFactsAboutIt(t *testing.T) {
 	}
 	if w := call[wakeOut](t, s, "memory_wake", nil); !slices.Equal(w.contents(), []string{"The kettle is blue."}) || w.WhoIWas != "tester; topic kettle" {
 		t.Errorf("awake %+v", w)
+	}
+}
+
+func TestCheckpointsAreListedPageByPage(t *testing.T) {
+	s := space(t)
+	s.Put(alcove.Memory{Key: "a", Value: alcove.JSON("The kettle is blue.")})
+	for i := range 7 {
+		s.Caller = []string{"ann", "bob"}[i%2]
+		call[any](t, s, "memory_save_checkpoint", m{"name": strconv.Itoa(i)})
+		s.Now = s.Now.Add(time.Minute)
+	}
+	list := func(arguments m) (names []string, last listedCheckpoints) {
+		for after := ""; ; after = last.Next {
+			arguments["after"] = after
+			last = call[listedCheckpoints](t, s, "memory_list_checkpoints", arguments)
+			for _, c := range last.Checkpoints {
+				names = append(names, c.AgentID+c.Name)
+			}
+			if last.Next == "" {
+				return names, last
+			}
+		}
+	}
+	if names, last := list(m{"limit": 3}); !slices.Equal(names, []string{"ann6", "bob5", "ann4", "bob3", "ann2", "bob1", "ann0"}) || !last.Checkpoints[0].Unclean || last.Checkpoints[0].Facts != nil {
+		t.Errorf("listed %q, %+v", names, last)
+	}
+	if names, _ := list(m{"agentId": "bob", "limit": 2}); !slices.Equal(names, []string{"bob5", "bob3", "bob1"}) {
+		t.Errorf("of bob: %q", names)
+	}
+	_, last := list(m{"limit": 100})
+	one := call[listedCheckpoints](t, s, "memory_list_checkpoints", m{"checkpointId": last.Checkpoints[6].CheckpointID})
+	if len(one.Checkpoints) != 1 || one.Checkpoints[0].Name != "0" || len(one.Checkpoints[0].Facts) != 1 || one.Checkpoints[0].Facts[0].Key != "a" {
+		t.Errorf("one: %+v", one)
 	}
 }
 
