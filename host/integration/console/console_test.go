@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"testing"
@@ -64,7 +66,47 @@ func TestOperators(t *testing.T) {
 	s := filled(t)
 	g := asOperator(t, s)
 	g.Keys = map[string]string{"reader": s.Issue("reader", []operator.Right{"read"}, "work").Secret}
+	g.Facts = map[string]string{"embedder": embedder(t)}
 	scenarios(t, "operator", g)
+}
+
+// embedder is the address of a server that speaks as Ollama does, and has vectors of three dimensions.
+func embedder(t *testing.T) string {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/embed", func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer := struct {
+			Embeddings [][]float32 `json:"embeddings"`
+		}{}
+		for _, text := range asked.Input {
+			answer.Embeddings = append(answer.Embeddings, []float32{1, float32(len(text)%7) / 7, float32(len(text)%5) / 5})
+		}
+		json.NewEncoder(w).Encode(answer) // a client that left needs none
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestCheckpointsAndRooms(t *testing.T) {
+	s := started(t)
+	ann, bob := s.Issue("ann", server.EveryRight, "work"), s.Issue("bob", server.EveryRight, "work")
+	a, b := s.Agent(ann, owner.Hello{}), s.Agent(bob, owner.Hello{})
+	for key, text := range map[string]string{"plan": "three cranes", "pier": "a pier of wood", "buoy": "the buoy is red"} {
+		a.Ask("memory_store", map[string]any{"key": key, "value": text, "type": "decision", "tags": []string{"harbour"}, "importance": .9}, nil)
+	}
+	a.Ask("memory_save_checkpoint", map[string]any{"name": "before the storm", "summary": "All is moored."}, nil)
+	b.Ask("memory_store", map[string]any{"key": "plan", "value": "four cranes", "type": "decision"}, nil)
+	b.Ask("memory_forget", map[string]any{"key": "buoy"}, nil)
+	a.Ask("memory_say", map[string]any{"message": "The storm is near."}, nil)
+	b.Ask("memory_say", map[string]any{"message": "I see to the ropes."}, nil)
+	g := asOperator(t, s)
+	g.Keys = map[string]string{"bob": bob.Secret, "reader": s.Issue("reader", []operator.Right{"read", "family:*"}, "work").Secret}
+	scenarios(t, "work", g)
 }
 
 func TestALockedServer(t *testing.T) {

@@ -56,11 +56,16 @@ func TestBranches(t *testing.T) {
 	a := s.Agent(operator.IssuedKey{}, owner.Hello{})
 	s.Put("default", "plan", "a crane")
 	s.Put("default", "pier", "a pier of wood")
-	for _, name := range []string{"try/pier", "try/gone"} {
+	for _, name := range []string{"try/pier", "try/gone", "try/many"} {
 		a.Ask("memory_branch", map[string]any{"action": "fork", "name": name}, nil)
 	}
 	a.Ask("memory_store", map[string]any{"key": "pier", "value": "a pier of stone", "branch": "try/pier"}, nil)
 	s.Put("default", "pier", "a pier of brick")
+	many := make([]map[string]any, 120)
+	for i := range many {
+		many[i] = map[string]any{"key": fmt.Sprintf("plank/%03d", i), "value": fmt.Sprintf("plank %d is oak", i)}
+	}
+	a.Ask("memory_store", map[string]any{"items": many, "branch": "try/many"}, nil)
 	a.Ask("memory_store", map[string]any{"key": "only here", "value": "of this branch", "branch": "try/gone"}, nil)
 	if _, err := operator.Call(t.Context(), s.Acts, operator.SetPosture, operator.PostureRequest{Posture: "careful"}); err != nil {
 		t.Fatal(err)

@@ -74,4 +74,10 @@ func project(t *testing.T, s *server.Server) {
 		at := []string{"10:00:00", "10:00:08", "10:00:15", "10:00:31", "10:02:10", "10:02:40", "10:02:55"}[i]
 		turn(t, s, "claude-code/s1/m"+string(rune('0'+i)), said[1], map[string]any{"client": "claude-code", "session": "s1", "seq": i, "speaker": said[0], "ts": "2026-11-02T" + at + "Z", "folder": "/home/ann/app", "git_branch": "main"})
 	}
+	ann.Ask("memory_save_checkpoint", map[string]any{"name": "before the release", "summary": "The report reads from the replica; the pool stays at 20.", "namespace": "project/acme/app"}, nil)
+	ann.Ask("memory_save_checkpoint", map[string]any{"name": "billing is moved"}, nil)
+	ann.Ask("memory_say", map[string]any{"message": "I take the nightly job; please leave reports/config.yaml alone until noon."}, nil)
+	ann.Ask("memory_store", map[string]any{"key": "deploy/when", "value": "We deploy on Thursdays, once the smoke tests have passed", "type": "procedure", "tags": []string{"deploy"}}, nil)
+	bob.Ask("memory_say", map[string]any{"message": "Fine. I look at the invoices meanwhile, and tell you when the replica is back."}, nil)
+	ann.Ask("memory_say", map[string]any{"message": "The job runs again: it reads from the replica."}, nil)
 }

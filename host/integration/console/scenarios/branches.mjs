@@ -1,6 +1,22 @@
 import assert from 'node:assert/strict'
 
 export default {
+  async 'many differences are shown page by page, and so is what a merge would change'(c) {
+    const page = await c.open(`branches/${encodeURIComponent('try%2Fmany')}`)
+    const all = async () => {
+      for (const shown of [50, 100, 120]) {
+        await page.waitForFunction((n) => document.querySelectorAll('.difference').length === n, shown)
+        if (shown < 120) await page.getByRole('button', { name: 'Show more differences' }).click()
+      }
+      assert.equal(await page.getByRole('button', { name: 'Show more differences' }).count(), 0)
+    }
+    await page.getByText(/has 120 memories that/).waitFor()
+    await all()
+    await page.getByRole('link', { name: 'Merge', exact: true }).click()
+    await page.getByText('The merge would change 120 keys').waitFor()
+    await all()
+  },
+
   async 'a branch is forked, changed, compared and merged'(c) {
     const page = await c.open('branches/default')
     await page.getByText('Fork default').click()

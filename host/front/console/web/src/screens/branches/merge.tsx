@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { write, written } from '../../api'
 import { failed, useLoad } from '../../load'
+import { usePages } from '../../pages'
 import { ask as confirm, Button, Loaded, Note, Select, tell } from '../../parts'
 import { visible } from '../../parts/value'
 import { text } from '../../text'
@@ -49,7 +50,7 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
         {(m) => (
           <>
             <Note tone={m.unresolved ? 'warn' : ''}>{m.unresolved ? t.unresolved(m.unresolved) : m.unchanged ? t.nothing : t.would(m.applied, visible(target))}</Note>
-            {m.note && <Note>{m.note}</Note>}
+            {m.note && !m.next && <Note>{m.note}</Note>}
             {proposer(source) ? (
               <Approval branch={source} namespaces={namespacesOf(m)} mayDecide={mayWrite}>
                 {go(m)}
@@ -57,27 +58,50 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
             ) : (
               go(m)
             )}
-            {m.clashes && m.clashes.length > 0 && (
-              <section>
-                <h2>{t.clashes(m.clashes.length)}</h2>
-                <ul class="list">
-                  {m.clashes.map((d) => (
-                    <li key={idOf(d)} class="difference">
-                      <Clash of={d} source={source} target={target} strategy={strategy} settled={settled[idOf(d)]} settle={(r) => settle((was) => without(was, idOf(d), r))} />
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            )}
-            {m.differences.length > 0 && (
-              <section>
-                <h2>{t.brings(visible(target))}</h2>
-                <Differences list={m.differences} source={source} target={target} />
-              </section>
-            )}
+            <Lists first={m} request={{ ...request, preview: true }} source={source} target={target} strategy={strategy} settled={settled} settle={settle} />
           </>
         )}
       </Loaded>
+    </>
+  )
+}
+
+interface ListsProps {
+  first: Merged
+  request: object
+  source: string
+  target: string
+  strategy: Strategy
+  settled: Record<string, Resolution>
+  settle: (change: (was: Record<string, Resolution>) => Record<string, Resolution>) => void
+}
+
+/** What clashes, and what would change, page by page. */
+function Lists({ first, request, source, target, strategy, settled, settle }: ListsProps) {
+  const { pages, more } = usePages(first, (after) => ask<Merged>({ ...request, after }))
+  const clashes = pages.flatMap((p) => p.clashes ?? [])
+  const differences = pages.flatMap((p) => p.differences)
+  return (
+    <>
+      {clashes.length > 0 && (
+        <section>
+          <h2>{t.clashes(clashes.length)}</h2>
+          <ul class="list">
+            {clashes.map((d) => (
+              <li key={idOf(d)} class="difference">
+                <Clash of={d} source={source} target={target} strategy={strategy} settled={settled[idOf(d)]} settle={(r) => settle((was) => without(was, idOf(d), r))} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {differences.length > 0 && (
+        <section>
+          <h2>{t.brings(visible(target))}</h2>
+          <Differences list={differences} source={source} target={target} />
+        </section>
+      )}
+      {more && <Button onClick={() => void more()}>{t.moreDifferences}</Button>}
     </>
   )
 }

@@ -53,6 +53,7 @@ export interface Compared {
   clashing?: number
   seen?: number
   differences: Difference[]
+  next?: string
   note?: string
 }
 
@@ -65,6 +66,7 @@ export interface Merged {
   differences: Difference[]
   clashes?: Difference[]
   seen?: number
+  next?: string
   note?: string
 }
 

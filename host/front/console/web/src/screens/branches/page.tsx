@@ -1,5 +1,6 @@
 import { write, written } from '../../api'
 import { failed, useLoad } from '../../load'
+import { usePages } from '../../pages'
 import { ask as confirm, Button, Chip, Loaded, Moment, Note, Plain, Select, Tabs, tell } from '../../parts'
 import { visible } from '../../parts/value'
 import { go, keep, route, to } from '../../route'
@@ -82,18 +83,21 @@ function Facts({ branch, merges }: { branch: Branch; merges: Merge[] }) {
 
 function Comparison({ name, other }: { name: string; other: string }) {
   const within = view.namespace.value
-  const compared = useLoad((abort) => ask<Compared>({ action: 'diff', compare: name, target: other, ...(within && { namespace: within }) }, abort), [name, other, within, written.value])
+  const request = { action: 'diff', compare: name, target: other, ...(within && { namespace: within }) }
+  const compared = useLoad((abort) => ask<Compared>(request, abort), [name, other, within, written.value])
+  return <Loaded of={compared}>{(d) => <Compare first={d} request={request} source={name} target={other} />}</Loaded>
+}
+
+function Compare({ first, request, source, target }: { first: Compared; request: object; source: string; target: string }) {
+  const { pages, more } = usePages(first, (after) => ask<Compared>({ ...request, after }))
   return (
-    <Loaded of={compared}>
-      {(d) => (
-        <>
-          <h2>{t.differences}</h2>
-          <p>{d.summary}</p>
-          {d.note && <Note>{d.note}</Note>}
-          <Differences list={d.differences} source={name} target={other} />
-        </>
-      )}
-    </Loaded>
+    <>
+      <h2>{t.differences}</h2>
+      <p>{first.summary}</p>
+      {first.note && !first.next && <Note>{first.note}</Note>}
+      <Differences list={pages.flatMap((p) => p.differences)} source={source} target={target} />
+      {more && <Button onClick={() => void more()}>{t.moreDifferences}</Button>}
+    </>
   )
 }
 

@@ -27,7 +27,7 @@ function chunks<T>(list: T[], size: number): T[][] {
 }
 
 /** Does work for each, some at once, and returns the results in order. */
-async function each<T, R>(list: T[], work: (t: T) => Promise<R>): Promise<R[]> {
+export async function each<T, R>(list: T[], work: (t: T) => Promise<R>): Promise<R[]> {
   const out: R[] = new Array<R>(list.length)
   let next = 0
   const worker = async () => {

@@ -9,11 +9,12 @@ import { Keys } from './keys'
 import { Metrics } from './metrics'
 import { Quotas } from './quotas'
 import { Requests } from './requests'
+import { Retention } from './retention'
 import { Storage } from './storage'
 import './style.css'
 
 const t = text.operator
-const parts = { health: Health, metrics: Metrics, storage: Storage, embedders: Embedders, keys: Keys, quotas: Quotas, audit: Audit, denials: Denials, requests: Requests }
+const parts = { health: Health, metrics: Metrics, storage: Storage, retention: Retention, embedders: Embedders, keys: Keys, quotas: Quotas, audit: Audit, denials: Denials, requests: Requests }
 type Part = keyof typeof parts
 
 export function Screen() {

@@ -3,7 +3,7 @@ import { act, look, receive, written } from '../../api'
 import { attempt, mayAct } from '../../deed'
 import { amount, duration, size } from '../../figures'
 import { useLoad, useTick } from '../../load'
-import { ask, Button, Copy, Field, Loaded, Moment, Plain, tell } from '../../parts'
+import { ask, Button, Copy, Loaded, Moment, Plain, tell } from '../../parts'
 import { text } from '../../text'
 
 const t = text.operator.storage
@@ -30,20 +30,12 @@ interface Durability {
   not_backed_up: number
 }
 
-interface Retention {
-  keep_s?: number
-  versions?: number
-  branches_s?: Record<string, number>
-  namespaces?: Record<string, { keep_s?: number; forever?: boolean; versions?: number }>
-}
-
-/** How large the memory is, how safe, and how much of the past it keeps. */
+/** How large the memory is, and how safe. */
 export function Storage() {
   return (
     <div class="grid wide">
       <Files />
       <Durable />
-      <Past />
     </div>
   )
 }
@@ -158,60 +150,4 @@ function save(file: Blob, name: string): void {
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
-
-const day = 86_400 // s
-
-function Past() {
-  const retention = useLoad((abort) => look<Retention>('retention', {}, abort), [written.value])
-  return (
-    <section class="card">
-      <h2>{t.past}</h2>
-      <p class="quiet">{t.pastLead}</p>
-      <Loaded of={retention}>{(r) => <Policy key={JSON.stringify(r)} of={r} />}</Loaded>
-    </section>
-  )
-}
-
-function Policy({ of: r }: { of: Retention }) {
-  const [days, setDays] = useState(String((r.keep_s ?? 0) / day))
-  const [versions, setVersions] = useState(String(r.versions ?? 0))
-  const save = async (e: Event) => {
-    e.preventDefault()
-    const next: Retention = { ...r, keep_s: Math.round(Number(days) * day), versions: Number(versions) }
-    if (!(await ask({ title: t.setPast, will: t.pastWill(Number(days), Number(versions)), go: t.save, danger: true }))) return
-    await attempt(() => act('set-retention', next), t.pastSet)
-  }
-  const apply = async () => {
-    if (!(await ask({ title: t.applyIt, will: t.applyWill, go: t.apply, danger: true }))) return
-    await attempt(async () => {
-      const done = await act<{ trimmed: Record<string, string>; failed: { error: string }[] | null }>('retain')
-      tell(done.failed?.[0]?.error ?? t.applied(Object.keys(done.trimmed ?? {}).length), { bad: !!done.failed?.length })
-    })
-  }
-  const rules = [...Object.entries(r.branches_s ?? {}).map(([name, s]) => t.branchRule(name, s / day)), ...Object.entries(r.namespaces ?? {}).map(([name, n]) => t.namespaceRule(name, !!n.forever, (n.keep_s ?? 0) / day, n.versions ?? 0))]
-  return (
-    <>
-      <form class="stack" onSubmit={(e) => void save(e)}>
-        <Field label={t.days} hint={t.daysHint} type="number" min="0" step="any" required disabled={!mayAct()} value={days} onInput={(e) => setDays(e.currentTarget.value)} />
-        <Field label={t.versions} hint={t.versionsHint} type="number" min="0" required disabled={!mayAct()} value={versions} onInput={(e) => setVersions(e.currentTarget.value)} />
-        {mayAct() && (
-          <div class="row">
-            <Button type="submit">{t.save}</Button>
-            <Button onClick={() => void apply()}>{t.apply}</Button>
-          </div>
-        )}
-      </form>
-      {rules.length > 0 && (
-        <ul>
-          {rules.map((rule) => (
-            <li key={rule}>
-              <Plain>{rule}</Plain>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Copy command="alcove retention --help" />
-    </>
-  )
 }
