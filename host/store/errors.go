@@ -21,6 +21,11 @@ var (
 	// ErrReplaced means that the open files are no longer those in the data directory: they were moved, deleted or replaced.
 	// A write would be lost at the next start.
 	ErrReplaced = errors.New("the files of the store were moved, deleted or replaced while the server has them open")
+	// ErrUnavailable means that the database of the store does not answer. A commit may have taken effect, which its request id tells
+	// when it answers again.
+	ErrUnavailable = errors.New("the database does not answer")
+	// ErrFenced means that another server has taken the space over. This one can write nothing to it any more.
+	ErrFenced = errors.New("another server has taken the space over")
 	// ErrDamaged means that stored data is corrupt. None of it was returned.
 	ErrDamaged = errors.New("the store is damaged")
 	// ErrChanged means that old versions were dropped during a dump, which must be started again.
