@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,47 +28,53 @@ func get(t *testing.T, e store.Engine, name string) string {
 	return string(found[0].Value)
 }
 
-// The first engine commits right after the second opened, at the same head: nothing but the epoch is in its way.
+// Each stale engine writes right after another opened, at the same head, and has been told nothing: nothing but the epoch is in its way.
 func TestAnEngineWhoseSpaceWasTakenOverCanWriteNothing(t *testing.T) {
 	ctx, url := t.Context(), database(t)
-	first := open(t, driver(t, url), t.TempDir(), store.Options{})
-	defer first.Close()
-	for _, value := range []string{"1", "2"} {
-		if err := put(ctx, first, "k", value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	second := open(t, driver(t, url), t.TempDir(), store.Options{})
-	defer second.Close()
-	purger := first.(store.Purger)
-	for what, write := range map[string]func() error{
-		"a commit":     func() error { return put(ctx, first, "k", "stale") },
-		"a trim":       func() error { return first.Trim(ctx, 1, 2, nil) },
-		"a reclaim":    func() error { return first.Reclaim(ctx, 1) },
-		"a purge":      func() error { return purger.Replace(ctx, []store.Replacement{{Branch: 1, Key: key("k"), Version: 2, Value: []byte("stale")}}) },
-		"no notes":     func() error { return first.DropNotes(ctx, []uint64{1}) },
-		"no blob":      func() error { return first.DropBlob(ctx, "b") },
-		"a blob":       func() error { _, err := first.PutBlob(ctx, "b", strings.NewReader("stale")); return err },
-		"purged notes": func() error { return purger.PurgeNotes(ctx, []uint64{1}) },
+	purger := func(e store.Engine) store.Purger { return e.(store.Purger) }
+	stale := []byte("stale")
+	for what, write := range map[string]func(e store.Engine) error{
+		"a commit":  func(e store.Engine) error { return put(ctx, e, "k", "stale") },
+		"a trim":    func(e store.Engine) error { return e.Trim(ctx, 1, 2, nil) },
+		"a reclaim": func(e store.Engine) error { return e.Reclaim(ctx, 1) },
+		"a purge": func(e store.Engine) error {
+			return purger(e).Replace(ctx, []store.Replacement{{Branch: 1, Key: key("k"), Version: 2, Value: stale}})
+		},
+		"fewer notes":  func(e store.Engine) error { return e.DropNotes(ctx, []uint64{1}) },
+		"purged notes": func(e store.Engine) error { return purger(e).PurgeNotes(ctx, []uint64{1}) },
+		"a blob":       func(e store.Engine) error { _, err := e.PutBlob(ctx, "b", bytes.NewReader(stale)); return err },
+		"no blob":      func(e store.Engine) error { return e.DropBlob(ctx, "b") },
 	} {
-		if err := write(); !errors.Is(err, store.ErrFenced) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if err := first.(store.WriteChecker).Writable(); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("the first engine tells: %v", err)
-	}
-	if got := get(t, second, "k"); got != "2" {
-		t.Errorf("the second sees %q", got)
-	}
-	if err := put(ctx, second, "k", "3"); err != nil {
-		t.Fatal(err)
-	}
-	if list, _, err := second.Versions(ctx, store.Lineage{{Branch: 1, At: store.Latest}}, store.Range{}, "", 10); err != nil || len(list) != 3 {
-		t.Errorf("%d versions (%v)", len(list), err)
-	}
-	if err := second.Check(ctx); err != nil {
-		t.Error(err)
+		t.Run(what, func(t *testing.T) {
+			at := url + "&space=" + strings.ReplaceAll(what, " ", "-")
+			first := open(t, driver(t, at), t.TempDir(), store.Options{})
+			defer first.Close()
+			for _, value := range []string{"1", "2"} {
+				if err := put(ctx, first, "k", value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			second := open(t, driver(t, at), t.TempDir(), store.Options{})
+			defer second.Close()
+			if err := write(first); !errors.Is(err, store.ErrFenced) {
+				t.Errorf("written: %v", err)
+			}
+			if err := first.(store.WriteChecker).Writable(); !errors.Is(err, store.ErrFenced) {
+				t.Errorf("the first engine tells: %v", err)
+			}
+			if got := get(t, second, "k"); got != "2" {
+				t.Errorf("the second sees %q", got)
+			}
+			if err := put(ctx, second, "k", "3"); err != nil {
+				t.Fatal(err)
+			}
+			if list, _, err := second.Versions(ctx, store.Lineage{{Branch: 1, At: store.Latest}}, store.Range{}, "", 10); err != nil || len(list) != 3 {
+				t.Errorf("%d versions (%v)", len(list), err)
+			}
+			if err := second.Check(ctx); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
