@@ -396,10 +396,15 @@ func (r *reader) lastVisible(blocks []block, key store.Key, high uint64) (store.
 }
 
 func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []keyedWrite, done store.Committed) error {
-	for _, w := range writes {
-		if err := putEntry(tx, w, done.Point); err != nil {
-			return fmt.Errorf("write %s: %w", w.Key, err)
+	for left := writes; len(left) > 0; {
+		n := 1
+		for n < len(left) && left[n].Branch == left[0].Branch {
+			n++
 		}
+		if err := putEntries(tx, left[:n], done.Point); err != nil {
+			return err
+		}
+		left = left[n:]
 	}
 	for _, c := range b.Counters {
 		if err := putCounter(tx, c, done.Version); err != nil {
@@ -441,19 +446,46 @@ func tailOf(b *store.Batch, writes []keyedWrite, done store.Committed) (t layout
 	return t, err
 }
 
-func putEntry(tx *bbolt.Tx, w keyedWrite, at store.Point) error {
-	branch, err := layout.MakeBranch(tx, w.Branch)
+// orderSamples is how many writes of a batch are looked at to see whether its keys come in order.
+const orderSamples = 8
+
+// putEntries writes the entries of one branch, which are in key order. If keys are given in order, the pages before them become full,
+// since no other key will go there; pages among keys that come in any order are split in halves.
+func putEntries(tx *bbolt.Tx, writes []keyedWrite, at store.Point) error {
+	id := writes[0].Branch
+	branch, err := layout.MakeBranch(tx, id)
 	if err != nil {
-		return err
+		return fmt.Errorf("write branch %d: %w", id, err)
 	}
-	key := keycode.Version(w.raw, at.Version)
+	entries, values := layout.InBranch(branch, id, layout.KindEntries), layout.InBranch(branch, id, layout.KindValues)
+	every, sampled, ordered := max(1, len(writes)/orderSamples), 0, 0
+	for i, w := range writes {
+		key := keycode.Version(w.raw, at.Version)
+		if i%every == 0 {
+			if sampled++; layout.Continues(entries, key, at.Version) {
+				ordered++
+			}
+		}
+		if err := putEntry(entries, values, key, w, at); err != nil {
+			return fmt.Errorf("write %s: %w", w.Key, err)
+		}
+	}
+	fill := bbolt.DefaultFillPercent
+	if 2*ordered > sampled {
+		fill = layout.FillSorted
+	}
+	entries.FillPercent, values.FillPercent = fill, fill
+	return nil
+}
+
+func putEntry(entries, values layout.Records, key []byte, w keyedWrite, at store.Point) error {
 	r, apart := layout.NewRecord(key, store.Entry{Branch: w.Branch, Point: at, Value: w.Value, Deleted: w.Delete})
 	if apart != nil {
-		if err := layout.InBranch(branch, w.Branch, layout.KindValues).AddSealed(key, apart); err != nil {
+		if err := values.AddSealed(key, apart); err != nil {
 			return err
 		}
 	}
-	return layout.InBranch(branch, w.Branch, layout.KindEntries).AddSealed(key, r.Encode(key))
+	return entries.AddSealed(key, r.Encode(key))
 }
 
 // putCounter replaces the records of a key that are newer than Keep. It also records the version of this commit: the

@@ -197,7 +197,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	key := keycode.Version(raw, e.Version)
 	r, apart := layout.NewRecord(key, store.Entry{Branch: e.Branch, Point: layout.PointOf(layout.U64(e.Version), micros), Value: e.Value, Deleted: e.Deleted})
 	entries, values := layout.InBranch(branch, e.Branch, layout.KindEntries), layout.InBranch(branch, e.Branch, layout.KindValues)
-	entries.FillPercent, values.FillPercent = 0.9, 0.9
+	entries.FillPercent, values.FillPercent = layout.FillSorted, layout.FillSorted // a dump is in key order
 	if apart != nil {
 		err = values.WriteSealed(key, apart)
 	} else if l.dumps > 1 {

@@ -6,6 +6,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // Records are the records of a bucket. Its Get and Put are without checksums.
@@ -80,4 +81,24 @@ const FillAppended = 0.95
 func Append(r Records, key, value []byte) error {
 	r.FillPercent = FillAppended
 	return r.Add(key, value)
+}
+
+// FillSorted is how full the pages of entries become behind which others are written in key order.
+const FillSorted = 1.0
+
+// newCommits is how many commits back an entry counts as new: other callers commit between two of one that gives keys in order.
+const newCommits = 16
+
+// Continues reports whether a key with a version would go directly behind a new entry, as keys do that are given in order. Keys in any
+// order do so by chance alone.
+func Continues(entries Records, key []byte, version uint64) bool {
+	c := entries.Cursor()
+	last, _ := c.Seek(key)
+	if last == nil {
+		last, _ = c.Last()
+	} else {
+		last, _ = c.Prev()
+	}
+	_, before, err := keycode.SplitVersion(last)
+	return err == nil && before+newCommits >= version
 }
