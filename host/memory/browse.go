@@ -162,6 +162,11 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 	if tallied {
 		most = b.firsts.most // the others need no look
 	}
+	if tallied {
+		if done, err := b.fromCommits(ctx); done || err != nil {
+			return err
+		}
+	}
 	return b.space.counting(ctx, b.q.Order, b.view, func(counted counters.Present) error {
 		if done, err := b.byCounters(ctx, within, counted, tallied); done || err != nil {
 			return err

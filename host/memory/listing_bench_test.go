@@ -219,7 +219,7 @@ func compareWithScan(b *testing.B, st *Stage, l Listing, all scanFigures) {
 }
 
 // scanned lists by reading everything.
-func scanned(b *testing.B, st *Stage, l Listing) Listed {
+func scanned(b testing.TB, st *Stage, l Listing) Listed {
 	q, err := st.listing(b.Context(), l)
 	if err == nil {
 		err = q.collect(b.Context(), q.byScan)

@@ -9,9 +9,12 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// byIndex queries the index, or scans if that is behind.
+// byIndex reads the newest commits if they suffice, and otherwise queries the index, or scans if that is behind.
 func (q *listing) byIndex(ctx context.Context) error {
 	s := q.stage.space
+	if done, err := q.fromCommits(ctx); done || err != nil {
+		return s.translate("list memories", err)
+	}
 	if !s.upkeep.Covers(ctx, q.view.version) {
 		return q.byScan(ctx)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -240,16 +239,7 @@ func (q *listing) byScan(ctx context.Context) error {
 
 // columns returns the columns of a record that the filter tests.
 func (q *listing) columns(r *record.Record, e store.Entry, created time.Time) search.Columns {
-	c := search.Columns{State: r.CurrentState(), Type: r.Type, Agent: r.Agent, Tags: r.Tags, Importance: math.NaN(),
-		Created: created.UnixMicro(), Updated: e.Time.UnixMicro(), Expires: r.Expires}
-	c.Namespace, c.Collection, c.Key, c.Version = e.Namespace, e.Collection, e.Name, e.Version
-	if r.Importance != nil {
-		c.Importance = *r.Importance
-	}
-	if len(q.filter.Fields) > 0 {
-		c.Fields = r.SearchFields(e.Namespace)
-	}
-	return c
+	return columnsOf(r, e, created, len(q.filter.Fields) > 0)
 }
 
 // addStaged considers the stage's changes.
