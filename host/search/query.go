@@ -25,7 +25,7 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
 	v := x.view(view.Lineage)
-	all := x.statistics(v, x.choose(v, view), view.Now.UnixMicro(), choice.isSelected)
+	all := x.statistics(v, v.selection(view), view.Now.UnixMicro(), choice.isSelected)
 	return all.documents, ctx.Err()
 }
 

@@ -75,27 +75,21 @@ func (x *Index) Tally(ctx context.Context, view View, f Filter) (n int, ok bool,
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	view.Lineage = x.present(view.Lineage)
-	s := x.newSelecting(view, f)
-	s.resolve()
-	expired := 0
-	for _, p := range s.picked {
-		x.eachExpired(p.part, s.test.now, func(local uint32) {
-			if p.docs.has(local) && s.shared(x.table.row(p.part.rows[local])) {
-				expired++
-			}
-		})
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	v := x.view(x.present(view.Lineage))
+	s, test := v.selection(view), f.At(view.Now)
+	all, expired := x.sums(v, test.now, func(number uint32) bool {
+		facet := &x.table.facets[number]
+		return s.of(x, number).selected && test.kind(facet.state, facet.kind)
+	})
+	switch f.Expiry {
+	case Expired:
+		return expired.documents, true, ctx.Err()
+	case Unexpired:
+		return all.plus(expired, -1).documents, true, ctx.Err()
 	}
-	if f.Expiry == Expired {
-		return expired, true, ctx.Err()
-	}
-	for _, facet := range s.facets {
-		n += s.visible.sums[facet].documents
-	}
-	if f.Expiry == Unexpired {
-		n -= expired
-	}
-	return n, true, ctx.Err()
+	return all.documents, true, ctx.Err()
 }
 
 // Estimate returns how many documents Select tests at most for a filter, and how many there are.

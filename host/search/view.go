@@ -200,8 +200,9 @@ type partSelection struct {
 // maxSelections bounds the cached selections of a view.
 const maxSelections = 8
 
-// choose returns the cached selection of a view, or builds it. The caller holds mu for reading, and cacheMu.
-func (x *Index) choose(v *visible, view View) *selection {
+// selection returns the cached selection of a view, or a new one without parts, which suffices to count. The caller holds cacheMu, and mu
+// for reading.
+func (v *visible) selection(view View) *selection {
 	id := selectionID(view)
 	s := v.selections[id]
 	if s == nil {
@@ -211,6 +212,12 @@ func (x *Index) choose(v *visible, view View) *selection {
 		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Sole: view.Sole, Collections: slices.Clone(view.Collections)}, parts: map[uint32]*partSelection{}}
 		v.selections[id] = s
 	}
+	return s
+}
+
+// choose returns the selection of a view with all parts of it. The caller holds mu for reading, and cacheMu.
+func (x *Index) choose(v *visible, view View) *selection {
+	s := v.selection(view)
 	for _, segment := range v.lineage {
 		b := x.branches[segment.Branch]
 		if b == nil {
@@ -303,13 +310,15 @@ func (v View) selects(in, collection string) bool {
 
 // statistics sums over the unexpired documents of a view that are counted.
 func (x *Index) statistics(v *visible, s *selection, now int64, counted func(choice) bool) sum {
-	var total sum
-	counts := func(facet uint32) bool {
-		return counted(s.of(x, facet))
-	}
+	all, expired := x.sums(v, now, func(facet uint32) bool { return counted(s.of(x, facet)) })
+	return all.plus(expired, -1)
+}
+
+// sums are those over the documents of a view with facets that count, and over the expired ones of them.
+func (x *Index) sums(v *visible, now int64, counts func(facet uint32) bool) (all, expired sum) {
 	for facet, part := range v.sums {
 		if counts(facet) {
-			total = total.plus(part, 1)
+			all = all.plus(part, 1)
 		}
 	}
 	for _, segment := range v.lineage {
@@ -321,12 +330,12 @@ func (x *Index) statistics(v *visible, s *selection, now int64, counted func(cho
 			x.eachExpired(p, now, func(local uint32) {
 				r := x.table.row(p.rows[local])
 				if v.rows.has(p.rows[local]) && counts(r.facet) {
-					total = total.plus(sum{1, lengthOf(r.length)}, -1)
+					expired = expired.plus(sum{1, lengthOf(r.length)}, 1)
 				}
 			})
 		}
 	}
-	return total
+	return all, expired
 }
 
 // eachExpired calls do for the documents of a part that have expired.
