@@ -22,7 +22,9 @@ export function Diff({ before, after }: { before: unknown; after: unknown }) {
     <div class={json ? 'value json diff lines' : 'value diff'} dir="auto">
       {pieces.map((p, i) => {
         const near = all || p.in !== 'both' ? p.text : around(p.text, json, i === 0, i === pieces.length - 1)
-        const shown = visible(near.slice(0, Math.max(room, 0)))
+        const part = near.slice(0, Math.max(room, 0))
+        // A changed line is a block, which ends by itself: its line break would be an empty line after it.
+        const shown = visible(json && p.in !== 'both' ? part.replace(/\n$/, '') : part)
         room -= near.length
         cut ||= near !== p.text || room < 0
         if (!shown) return null

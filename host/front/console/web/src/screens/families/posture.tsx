@@ -29,7 +29,7 @@ function Postures({ of: p }: { of: Posture }) {
     <>
       {p.why_shared && (
         <Note>
-          <Plain>{p.why_shared}</Plain>
+          <Plain>{t.shared(p.why_shared)}</Plain>
         </Note>
       )}
       <div class="grid">

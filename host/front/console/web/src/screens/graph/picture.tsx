@@ -52,7 +52,7 @@ export function Picture({ graph, selected, onSelect, colours }: Props) {
     if (!drawn.current) return
     const { graph: g, sigma } = drawn.current
     const near = g.hasNode(selected) ? new Set([selected, ...g.neighbors(selected)]) : undefined
-    const [ink, line, main, faint] = ['--ink', '--line', '--main', '--raised'].map(token)
+    const [ink, line, main, faint] = ['--ink', '--edge', '--main', '--raised'].map(token)
     sigma.setSettings({
       labelColor: { color: ink! },
       nodeReducer: (id, data) => (!near || near.has(id) ? { ...data, size: Number(data['size']) * (id === selected ? 1.6 : 1), forceLabel: !!near } : { ...data, color: faint!, label: '' }),

@@ -118,7 +118,7 @@ function One({ of: k, below }: { of: Key; below: number }) {
         )}
       </div>
       <p>
-        {rights.map(t.right).join(', ')} {t.in} <Plain>{(k.namespaces ?? []).join(', ')}</Plain>
+        {rights.map(t.right).join(', ')} {t.in} <Plain>{(k.namespaces ?? []).map(t.namespace).join(', ')}</Plain>
       </p>
       <p class="quiet">
         {t.created} <Moment at={k.created} />
@@ -154,7 +154,7 @@ function Create() {
     e.preventDefault()
     const request = { agent: agent.trim(), namespaces: list(namespaces), rights: [...rights, ...list(families).map((f) => 'family:' + f)], ...(expires.trim() && { expires: expires.trim() }) }
     const may = request.rights.map(t.right).join(', ')
-    if (!(await ask({ title: t.createIt(request.agent), will: t.createWill(may, request.namespaces.join(', '), request.expires ?? ''), go: t.create }))) return
+    if (!(await ask({ title: t.createIt(request.agent), will: t.createWill(may, request.namespaces.map(t.namespace).join(', '), request.expires ?? ''), go: t.create }))) return
     const done = await attempt(async () => setIssued(await act('key-create', request)))
     if (done) setAgent('')
   }

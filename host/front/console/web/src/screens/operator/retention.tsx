@@ -176,10 +176,9 @@ function Change({ of: p }: { of: Policy }) {
         )}
         <Field label={t.days} hint={t.daysHint} type="number" min="0" step="any" required value={days} onInput={(e) => setDays(e.currentTarget.value)} />
         {of !== 'branch' && <Field label={t.versions} hint={t.versionsHint} type="number" min="0" required value={versions} onInput={(e) => setVersions(e.currentTarget.value)} />}
-        <span class="field">
-          <span aria-hidden="true">&nbsp;</span>
-          <Button type="submit">{t.show}</Button>
-        </span>
+        <Button type="submit" class="beside">
+          {t.show}
+        </Button>
       </form>
     </section>
   )

@@ -77,7 +77,11 @@ function Files() {
           </>
         )}
       </Loaded>
-      {mayAct() && <Button onClick={() => void compact()}>{t.compact}</Button>}
+      {mayAct() && (
+        <p class="above">
+          <Button onClick={() => void compact()}>{t.compact}</Button>
+        </p>
+      )}
     </section>
   )
 }

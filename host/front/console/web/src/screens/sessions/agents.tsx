@@ -72,7 +72,7 @@ function Card({ agent }: { agent: Agent }) {
         <Plain>{agent.name ?? agent.agentId}</Plain>
       </h2>
       <p class="row quiet">
-        <Plain>{agent.agentId}</Plain>
+        {agent.name && agent.name !== agent.agentId && <Plain>{agent.agentId}</Plain>}
         {agent.role && (
           <Chip>
             <Plain>{agent.role}</Plain>
@@ -96,7 +96,7 @@ function Card({ agent }: { agent: Agent }) {
           {k.revoked ? <Chip tone="bad">{text.sessions.revoked}</Chip> : (k.rights ?? []).map((r) => <Chip key={r}>{r}</Chip>)}
           {(k.namespaces ?? []).map((n) => (
             <Chip key={n} tone="good">
-              <Plain>{n}</Plain>
+              <Plain>{text.operator.keys.namespace(n)}</Plain>
             </Chip>
           ))}
         </p>

@@ -22,7 +22,7 @@ export function Events() {
   const link = stream.link.value
   return (
     <>
-      <div class="row">
+      <div class="row link">
         <Chip tone={link === 'live' ? 'good' : link === 'lost' ? 'bad' : ''}>
           <span role="status">{text.sessions.link[link]}</span>
         </Chip>
