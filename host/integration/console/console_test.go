@@ -66,8 +66,13 @@ func TestOperators(t *testing.T) {
 	s := filled(t)
 	g := asOperator(t, s)
 	g.Keys = map[string]string{"reader": s.Issue("reader", []operator.Right{"read"}, "work").Secret}
-	g.Facts = map[string]string{"embedder": embedder(t)}
 	scenarios(t, "operator", g)
+}
+
+func TestWhatOperatorsKeep(t *testing.T) {
+	g := asOperator(t, filled(t))
+	g.Facts = map[string]string{"embedder": embedder(t)}
+	scenarios(t, "keeping", g)
 }
 
 // embedder is the address of a server that speaks as Ollama does, and has vectors of three dimensions.

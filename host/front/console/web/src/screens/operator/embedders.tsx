@@ -121,7 +121,7 @@ function Add() {
       <form class="stack" onSubmit={(e) => void add(e)}>
         <div class="row fields">
           <Select label={t.kind} value={d.kind} onChoose={(v) => set('kind', v)} choices={Object.entries(t.kinds)} />
-          <Field label={t.name} required pattern="[A-Za-z0-9._\\-]+" placeholder="local" value={d.name} onInput={(e) => set('name', e.currentTarget.value)} />
+          <Field label={t.name} required placeholder="local" value={d.name} onInput={(e) => set('name', e.currentTarget.value)} />
           {parts[d.kind].map((p) => (
             <Field key={p} label={t.fields[p]!} placeholder={examples[p]} required={!optional.includes(p)} value={d[p] ?? ''} onInput={(e) => set(p, e.currentTarget.value)} />
           ))}
