@@ -6,21 +6,28 @@ import (
 	"slices"
 )
 
-// bounded scores a leaf without most of its postings (MaxScore: Turtle and Flood 1995). The clauses with the lowest bounds may together score
-// less than the worst hit so far: then documents with none of the other clauses are no hits, so these alone are read, and a clause of the first
-// kind is looked up for the few documents that it may raise high enough. The scores of those are sums over the clauses in their order, and
+// bounded scores a leaf without most of its postings. Groups of documents are passed over that score less than the worst hit so far, by the
+// frequencies and lengths in each (Ding and Suel 2011). In the others, the clauses with the lowest bounds may together score less than that hit
+// (MaxScore: Turtle and Flood 1995): then documents with none of the other clauses are no hits, so these alone are added, and a clause of the
+// first kind is looked up for the few documents that it may raise high enough. The scores of those are sums over the clauses in their order, and
 // matches are counted by sets, so the result is the same as without bounds.
 type bounded struct {
 	*ranking
 	leaf    *leaf
 	lists   []clauseScorer
 	ordered []*clauseScorer // by bound, the lowest first
-	others  bitset          // of the window: documents that the clauses have which were not scored
+	others  bitset          // of the window: documents that have a clause
+	live    []bool          // of the window, by group: some of its documents may be hits
+	bounds  []float64       // of the window, by group: what its documents score at most
+	dead    int             // groups that are not
 }
+
+// groupSize is the number of documents that are bounded together.
+const groupSize = 64 * rankEach
 
 // newBounded returns nil if all matches are wanted, or bounds do not pay.
 func (r *ranking) newBounded(l *leaf, lists []clauseScorer) *bounded {
-	if r.keepAll || l.tested || r.query.exhaustive || len(lists) < 2 {
+	if r.keepAll || l.tested || r.query.exhaustive || l.hits < l.part.docs()/setShare {
 		return nil
 	}
 	b := &bounded{ranking: r, leaf: l, lists: lists}
@@ -44,50 +51,105 @@ func (r *ranking) newBounded(l *leaf, lists []clauseScorer) *bounded {
 		return nil
 	}
 	slices.SortStableFunc(b.ordered, func(a, b *clauseScorer) int { return cmp.Compare(a.most, b.most) })
-	b.others = newBitset(sheetSize)
+	b.others, b.live, b.bounds = newBitset(sheetSize), make([]bool, sheetSize/groupSize), make([]float64, sheetSize/groupSize)
 	return b
 }
 
 // window scores the documents of a window. It reports false, and has done nothing, if the postings of all clauses are needed.
-func (b *bounded) window(s *sheet, from uint32) bool {
-	if len(b.best.list) < b.best.most || b.best.most == 0 {
+func (b *bounded) window(s *sheet, from, to uint32) bool {
+	if b.best.isOpen() || b.best.most == 0 {
 		return false
 	}
-	to := min(from+sheetSize, uint32(b.leaf.part.docs()))
 	least := b.best.list[0].score * (1 - margin)
 	few, rest := 0, 0.0
 	for few < len(b.ordered) && rest+b.ordered[few].most < least {
 		rest += b.ordered[few].most
 		few++
 	}
-	if few == 0 {
-		return false
+	for i := range b.lists {
+		b.lists[i].keep(from, to)
 	}
+	b.judge(from, to, least)
 	for _, c := range b.ordered[few:] {
-		c.read(s, from, to)
+		b.add(c, s, from, to)
 	}
-	b.count(s, from, b.ordered[:few])
+	b.count(s, from, to)
 	b.evaluate(s, from, least, rest, b.ordered[:few])
 	return true
 }
 
-// read adds the scores of the postings in a window. Those of a clause without a set are kept for look-ups.
-func (c *clauseScorer) read(s *sheet, from, to uint32) {
-	c.near, c.nearTimes = c.near[:0], c.nearTimes[:0]
-	if c.set != nil {
-		c.add(s, from, to)
-		return
+// judge finds the groups of a window whose documents may score enough.
+func (b *bounded) judge(from, to uint32, least float64) {
+	bounds := b.bounds[:(to-from)/groupSize]
+	clear(bounds)
+	for i := range b.lists {
+		c := &b.lists[i]
+		if c.set == nil {
+			last := none
+			for _, doc := range c.near {
+				if at := (doc - from) / groupSize; at != last {
+					bounds[at] += c.most
+					last = at
+				}
+			}
+			continue
+		}
+		for i := range bounds {
+			if at := int(from/groupSize) + i; at < len(c.set.groups) {
+				bounds[i] += c.mostOf(&c.set.groups[at])
+			}
+		}
 	}
-	c.keep(from, to)
-	docs, tfs := c.docs, c.tfs
-	c.docs, c.tfs = c.near, c.nearTimes
-	c.addBlock(s, from, to)
-	c.docs, c.tfs = docs, tfs
+	b.dead = 0
+	for i, bound := range bounds {
+		if b.live[i] = bound >= least; !b.live[i] {
+			b.dead++
+		}
+	}
 }
 
-// keep keeps the postings of a window.
+// mostOf is a score that no document of a group exceeds.
+func (c *clauseScorer) mostOf(g *group) float64 {
+	if g.most == 0 {
+		return 0
+	}
+	if c.small == nil || g.most == 255 {
+		return c.most
+	}
+	most := max(c.small[0][g.shortest[0]], c.small[1][g.shortest[1]])
+	if g.most == 3 {
+		most = max(most, c.small[2][g.shortest[2]])
+	} else if g.most > 3 {
+		most = max(most, c.gain*c.norm.weight(uint32(g.most), g.shortest[2]))
+	}
+	return most
+}
+
+// add adds the scores of a clause in a window; if few of its groups are live, in these alone.
+func (b *bounded) add(c *clauseScorer, s *sheet, from, to uint32) {
+	switch {
+	case c.set == nil:
+		docs, tfs := c.docs, c.tfs
+		c.docs, c.tfs = c.near, c.nearTimes
+		c.addBlock(s, from, to)
+		c.docs, c.tfs = docs, tfs
+	case b.leaf.sparse || sparseShare*(len(b.bounds)-b.dead) >= len(b.bounds):
+		c.add(s, from, to)
+	default:
+		for i := range (to - from) / groupSize {
+			if b.live[i] {
+				c.addAmong(s, from, from+i*groupSize, from+(i+1)*groupSize)
+			}
+		}
+	}
+}
+
+// keep keeps the postings of a window of a clause without a set.
 func (c *clauseScorer) keep(from, to uint32) {
 	c.near, c.nearTimes = c.near[:0], c.nearTimes[:0]
+	if c.set != nil {
+		return
+	}
 	if c.at < from {
 		c.skip(from)
 	}
@@ -121,31 +183,30 @@ func (c *clauseScorer) frequency(doc uint32) uint32 {
 	return 0
 }
 
-// count counts the matches of a window, given the clauses that were not scored.
-func (b *bounded) count(s *sheet, from uint32, unscored []*clauseScorer) {
+// count counts the matches of a window.
+func (b *bounded) count(s *sheet, from, to uint32) {
 	first := int(from / 64)
-	words := min(len(s.touched), len(b.leaf.matching)-first)
+	words := min(int(to-from)/64, len(b.leaf.matching)-first)
 	if words <= 0 {
 		return
 	}
 	others := b.others[:words]
 	clear(others)
-	for _, c := range unscored {
-		if c.set == nil {
-			c.keep(from, min(from+sheetSize, uint32(b.leaf.part.docs())))
-			for _, doc := range c.near {
-				if at := (doc - from) / 64; int(at) < words {
-					others[at] |= 1 << (doc % 64)
-				}
+	for i := range b.lists {
+		c := &b.lists[i]
+		for _, doc := range c.near {
+			if at := (doc - from) / 64; int(at) < words {
+				others[at] |= 1 << (doc % 64)
 			}
-			continue
 		}
-		for i, word := range c.set.docs[first:min(first+words, len(c.set.docs))] {
-			others[i] |= word
+		if c.set != nil {
+			for i, word := range c.set.docs[first:min(first+words, len(c.set.docs))] {
+				others[i] |= word
+			}
 		}
 	}
 	for i, word := range b.leaf.matching[first : first+words] {
-		b.matches += bits.OnesCount64(word&others[i] | s.touched[i])
+		b.matches += bits.OnesCount64(word & others[i])
 	}
 }
 

@@ -33,13 +33,16 @@ func (h *heap) worse(a, b *candidate) bool {
 	return t.compareNames(t.row(a.row), t.row(b.row)) > 0
 }
 
+// isOpen reports whether there are fewer candidates than are wanted.
+func (h *heap) isOpen() bool { return len(h.list) < h.most }
+
 // accepts reports whether a candidate with this score may be among the best.
 func (h *heap) accepts(score float64) bool {
-	return len(h.list) < h.most || h.most > 0 && score >= h.list[0].score
+	return h.isOpen() || h.most > 0 && score >= h.list[0].score
 }
 
 func (h *heap) push(c candidate) {
-	if len(h.list) < h.most {
+	if h.isOpen() {
 		h.list = append(h.list, c)
 		h.up(len(h.list) - 1)
 		return

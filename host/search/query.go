@@ -120,6 +120,8 @@ type leaf struct {
 	active   bitset           // the documents that statistics count
 	matching bitset           // the possible hits, before per-document filters
 	tested   bool             // they are tested one by one
+	hits     int              // the number of possible hits, when the leaf is scored
+	sparse   bool             // these are few
 	mixed    bool             // documents that are no turns have a clause; known once the turns' postings have been read
 	whole    bool             // every document of the part is active and unexpired
 	own      bool             // active is shared with other searches: nothing in the part has expired

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -132,10 +133,10 @@ func (r *ranking) restrictions() (list []restriction, exact bool) {
 		add(byTag, "tag "+tag, func(p *pickedPart) bitset { return p.setOf(p.columns.tagged[tag]) })
 	}
 	if len(f.AnyTags) > 0 {
-		add(byTag, "", func(p *pickedPart) bitset { return p.setOf(p.listsOf(f.AnyTags)...) })
+		add(byTag, "tags "+strings.Join(f.AnyTags, "\x00"), func(p *pickedPart) bitset { return p.setOf(p.listsOf(f.AnyTags)...) })
 	}
 	if len(f.NoTags) > 0 {
-		add(byTag, "", func(p *pickedPart) bitset { return p.setWithout(p.listsOf(f.NoTags)...) })
+		add(byTag, "no tags "+strings.Join(f.NoTags, "\x00"), func(p *pickedPart) bitset { return p.setWithout(p.listsOf(f.NoTags)...) })
 	}
 	return append(list, r.ranges(&exact)...), exact
 }

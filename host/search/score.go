@@ -9,6 +9,12 @@ import (
 // sheetSize is the number of documents scored at a time, chosen so that their scores stay in the processor's cache.
 const sheetSize = 1 << 15
 
+// sparseShare is up to which share of a part possible hits are looked up in postings, which is then faster than to read them.
+const sparseShare = 4
+
+// firstSheet is the number of documents scored at a time until there are as many hits as are wanted.
+const firstSheet = 1 << 12
+
 // sheet accumulates the scores of a window of documents.
 type sheet struct {
 	scores  [sheetSize]float64
@@ -31,21 +37,26 @@ func (r *ranking) score(ctx context.Context) error {
 			continue
 		}
 		lists := r.open(l)
+		l.hits = l.matching.count()
+		l.sparse = sparseShare*l.hits < l.part.docs()
 		if r.keepAll {
 			l.matches = make([]match, 0, l.mostMatches())
 		}
 		b := r.newBounded(l, lists)
-		for from := 0; from < l.part.docs() && len(lists) > 0; from += sheetSize {
+		for from, to := uint32(0), uint32(0); int(from) < l.part.docs() && len(lists) > 0; from = to {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if b != nil && b.window(s, uint32(from)) {
+			if to = from + sheetSize; b != nil && r.best.isOpen() {
+				to = from + firstSheet
+			}
+			if b != nil && b.window(s, from, to) {
 				continue
 			}
 			for i := range lists {
-				lists[i].add(s, uint32(from), uint32(from+sheetSize))
+				lists[i].add(s, from, to)
 			}
-			r.collect(l, s, uint32(from))
+			r.collect(l, s, from)
 		}
 	}
 	r.index.sheets.Put(s) // collect has zeroed it
@@ -118,6 +129,10 @@ func (r *ranking) tabulate(i int) {
 
 // add adds the scores of the postings in a window, to which it skips.
 func (s *clauseScorer) add(sheet *sheet, from, to uint32) {
+	if s.set != nil && s.leaf.sparse {
+		s.addAmong(sheet, from, from, to)
+		return
+	}
 	if s.at < from {
 		s.skip(from)
 	}
@@ -133,6 +148,23 @@ func (s *clauseScorer) add(sheet *sheet, from, to uint32) {
 		if s.docs, s.tfs = s.docs[n:], s.tfs[n:]; len(s.docs) > 0 {
 			return // the rest is for a later window
 		}
+	}
+}
+
+// addAmong adds the scores of the possible hits in a part of the window that begins at a document, and reads no other postings.
+func (s *clauseScorer) addAmong(sheet *sheet, window, from, to uint32) {
+	set, matching := s.set, s.leaf.matching
+	before := set.rank(int(from / 64))
+	for i := int(from / 64); i < min(int(to+63)/64, len(set.docs), len(matching)); i++ {
+		word := set.docs[i]
+		for both := word & matching[i]; both != 0; both &= both - 1 {
+			bit := both & -both
+			doc := uint32(i*64 + bits.TrailingZeros64(both))
+			frequency := set.postings.Frequency(before + bits.OnesCount64(word&(bit-1)))
+			sheet.touched[i-int(window/64)] |= bit
+			sheet.scores[doc-window] += s.score(doc, frequency)
+		}
+		before += bits.OnesCount64(word)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 const (
 	// A term of a sealed part has a set from so many documents on, as a share of all; with fewer of them its postings are read as fast.
-	setShare = 64
+	setShare = 32
 	// leastSets is the number of documents from which on a part has sets.
 	leastSets = 1 << 12
-	// mostSets bounds the sets of a part: with their ranks they take about nine bytes for each of its documents.
-	mostSets = 64
+	// mostSets bounds the sets of a part: with their ranks they take about 18 bytes for each of its documents.
+	mostSets = 128
 	// rankEach is how many words of a set share a rank.
 	rankEach = 8
 )
@@ -26,11 +26,28 @@ type postingSet struct {
 	postings segment.Postings
 	shortest [manyTimes]byte // by frequency: the least length code of the documents with it, or with a greater one
 	often    bool            // a document has it manyTimes or more
+	groups   []group         // by rankEach words of docs
 	used     uint64          // when it was last asked for
 }
 
 // manyTimes is the frequency from which on the bound of a weight is that of a term without end.
 const manyTimes = 16
+
+// group bounds what the documents of some words of a set score: they have the least length codes by frequency, from 3 on in shortest[2],
+// and none has a greater frequency than most. Codes and frequencies beyond their range are the greatest.
+type group struct {
+	shortest [3]byte
+	most     byte // 0: there are no documents
+}
+
+func (g *group) add(frequency uint32, length byte) {
+	f := min(frequency, 3) - 1
+	if frequency = min(frequency, 255); g.most == 0 {
+		g.shortest = [3]byte{255, 255, 255}
+	}
+	g.shortest[f] = min(g.shortest[f], length)
+	g.most = max(g.most, byte(frequency))
+}
 
 // postingSets are the sets of a part.
 type postingSets struct {
@@ -91,7 +108,7 @@ func (s *postingSets) put(term string, set *postingSet) {
 
 // newPostingSet reads postings.
 func newPostingSet(postings segment.Postings, lengths []byte) *postingSet {
-	s := &postingSet{docs: newBitset(len(lengths)), postings: postings}
+	s := &postingSet{docs: newBitset(len(lengths)), groups: make([]group, len(lengths)/groupSize+1), postings: postings}
 	for i := range s.shortest {
 		s.shortest[i] = 255
 	}
@@ -99,6 +116,7 @@ func newPostingSet(postings segment.Postings, lengths []byte) *postingSet {
 	for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
 		for i, doc := range docs {
 			s.docs[doc/64] |= 1 << (doc % 64)
+			s.groups[doc/groupSize].add(tfs[i], lengths[doc])
 			f := min(tfs[i], manyTimes-1)
 			s.shortest[f] = min(s.shortest[f], lengths[doc])
 			s.often = s.often || tfs[i] >= manyTimes
