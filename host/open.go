@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/front/operations"
 	"github.com/alcove-memory/alcove/host/front/rest"
 	"github.com/alcove-memory/alcove/host/front/stream"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -66,6 +68,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
 	}
 	o.Dir = dir
+	o.Logger = slog.New(trace.Logging(o.Logger.Handler()))
 	h := &Host{options: o, space: &space.Space{}}
 	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, Clock: o.Clock, Logger: o.Logger})
 	if err := h.open(ctx); err != nil {

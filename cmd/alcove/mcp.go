@@ -76,7 +76,7 @@ func (f *mcpFlags) define(c *cobra.Command, env func(string) string) {
 	flags.Lookup("agent").NoOptDefVal = agentOfEnvironment
 	flags.BoolVar(&f.developer, "developer", false, "list the tools of the family developer from the start, beside the core")
 	flags.BoolVar(&f.autoEmbed, "auto-embed", false, "warn if stored text is not embedded because no embedder is set (alcove embedder set)")
-	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed, by `PROFILE`: agent (the core, and families as they are loaded), full (all families), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed, by `PROFILE`: agent (the core, and families as they are loaded), full (all families), code (all, with the schemas of answers), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
 	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "`FAMILIES` whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
 }

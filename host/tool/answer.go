@@ -73,6 +73,14 @@ func (s Spec) Answer(r Result) Answer {
 	return a
 }
 
+// Structured returns the JSON Schema of Answer.Structured, which is an object even where Output is not; nil: unknown.
+func (s Spec) Structured() json.RawMessage {
+	if len(s.Output) == 0 || saysObject(s.Output) {
+		return s.Output
+	}
+	return json.RawMessage(`{"type":"object","properties":{"result":` + string(s.Output) + `},"required":["result"]}`)
+}
+
 // wrapped returns a result that is no object as one.
 func wrapped(output json.RawMessage, proposal string) any {
 	object := json.RawMessage(`{"result":` + string(output) + `}`)

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -82,7 +83,9 @@ func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
 }
 
 func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
+	ctx, begun := trace.With(ctx, c.message.trace), c.server.options.Clock()
 	made := c.settled(ctx)
+	c.log(ctx, begun, made)
 	if made.input != nil {
 		return made.input
 	}
@@ -278,6 +281,13 @@ func wire(t *tool.Tool) protocol.Tool {
 		Name: t.Spelling, Title: t.Title, Description: t.Description, RawInputSchema: t.Advertised,
 		Annotations: protocol.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
 	}
+}
+
+// codeWire returns a tool as the profile code shows it.
+func codeWire(t *tool.Tool) protocol.Tool {
+	w := wire(t)
+	w.RawOutputSchema = t.Structured()
+	return w
 }
 
 // briefWire returns a tool as the profile full shows it.

@@ -9,6 +9,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -51,6 +52,7 @@ type call struct {
 	progress json.RawMessage // the progress token
 	retry    json.RawMessage // the id that identifies retries
 	key      json.RawMessage // the API key
+	trace    trace.Parent    // the zero Parent: none, or none that can be read
 }
 
 // parseMessage parses a message. It keeps the arguments of a call apart: they may be large, and the library would decode
@@ -143,6 +145,8 @@ func (c *call) parseMeta(line []byte, meta jsonrpc.Span) {
 			c.retry = raw
 		case keyMeta:
 			c.key = raw
+		case trace.Header:
+			c.trace, _ = trace.Parse(jsonrpc.Text(raw))
 		case protocol.MetaKeyProtocolVersion:
 			c.plain = false
 		}

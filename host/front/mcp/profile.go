@@ -18,12 +18,13 @@ const (
 	ProfileAgent     = "agent"     // the core tools and loaded families
 	ProfileOperation = "operation" // memory_operation only
 	ProfileFull      = "full"      // the core tools and all families but deprecated ones, with few of their optional parameters
+	ProfileCode      = "code"      // likewise with all parameters and the schemas of answers, for clients whose models write code that calls tools
 	ProfileDeferred  = "deferred"  // likewise with all parameters, each tool marked for clients that load tools on search
 )
 
 // Profiles lists the profiles.
 func Profiles() []string {
-	return []string{ProfileAgent, ProfileOperation, ProfileFull, ProfileDeferred}
+	return []string{ProfileAgent, ProfileOperation, ProfileFull, ProfileCode, ProfileDeferred}
 }
 
 const (
@@ -118,7 +119,7 @@ func SplitFamilies(list string) []string {
 const deferMark = "defer_loading"
 
 // all reports whether the session's list has the tools of all families.
-func (s Session) all() bool { return s.Profile == ProfileFull || s.Profile == ProfileDeferred }
+func (s Session) all() bool { return s.listing() == tool.ListAll }
 
 // lists reports whether a client's list has the tools of a family.
 func (s Session) lists(family *tool.Set, state *tool.Session) bool {
@@ -137,8 +138,11 @@ const operationName = "memory_operation"
 func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
 	list, show := []protocol.Tool{}, wire
-	if session.Profile == ProfileFull {
+	switch session.Profile {
+	case ProfileFull:
 		show = briefWire
+	case ProfileCode:
+		show = codeWire
 	}
 	for _, t := range s.registry.Core() {
 		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {

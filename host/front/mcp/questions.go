@@ -268,8 +268,8 @@ func clashes(given map[string]any, source, target string, list []clash) *questio
 				return nil
 			}
 			resolution := map[string]any{"key": c.Key, "take": take}
-			if c.Namespace != "" {
-				resolution["namespace"] = c.Namespace
+			if called, _ := given["namespace"].(string); c.Namespace != "" || called != "" {
+				resolution["namespace"] = cmp.Or(c.Namespace, called)
 			}
 			settled = append(settled, resolution)
 		}

@@ -78,13 +78,14 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	hooks.AddAfterListResourceTemplates(s.listTemplates)
 	hooks.AddBeforeSubscriptionsListen(s.listens)
 	hooks.AddAfterSubscriptionsListen(listened)
-	s.protocol = server.NewMCPServer("alcove", o.Version,
+	s.protocol = server.NewMCPServer("alcove", o.Version, append(cacheHints(),
 		server.WithToolCapabilities(s.registry.HasFamilies()),
 		server.WithResourceCapabilities(true, false), // each write changes the list of resources: clients subscribe to what they use
 		server.WithPromptCapabilities(false), server.WithPromptFilter(s.offered), server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{s}), server.WithResourceCompletionProvider(completer{s}),
+		server.WithLogging(),
 		server.WithHooks(hooks),
-	)
+	)...)
 	s.addPrompts()
 	if s.registry.HasFamilies() {
 		go s.watch()
@@ -96,6 +97,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
 	state, _ := s.state(ctx)
 	result.Tools = s.offer(SessionOf(ctx), state)
+	sizes(result.Tools, clientName(ctx))
 }
 
 // instructions returns what a session's model is told at the start.

@@ -64,7 +64,7 @@ func (s Session) begin(lasting sessionLife) *tool.Session {
 // listing is which families' tools the profile lists.
 func (s Session) listing() (l tool.Listing) {
 	switch s.Profile {
-	case ProfileFull, ProfileDeferred:
+	case ProfileFull, ProfileCode, ProfileDeferred:
 		l = tool.ListAll
 	case ProfileOperation:
 		l = tool.ListNoFamily

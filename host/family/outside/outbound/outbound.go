@@ -29,6 +29,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -318,6 +319,9 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o preparedRequest) 
 		return response{}, fmt.Errorf("reach the endpoint: %w", err)
 	}
 	request.Header = o.header
+	if p := trace.Of(ctx); p.Trace() != "" && request.Header.Get(trace.Header) == "" {
+		request.Header.Set(trace.Header, p.String())
+	}
 	key, err := c.key(e)
 	if err != nil {
 		return response{}, err
