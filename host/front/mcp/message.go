@@ -97,7 +97,7 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 
 func (m *message) parseURI(read jsonrpc.Message) error {
 	raw := read.Field(read.Params, "uri").Of(read.Line)
-	if m.uri = jsonrpc.Text(raw); m.uri == "" {
+	if m.uri = jsonrpc.Text(raw); m.uri == "" && m.method == methodRead { // the library refuses the others, which 2026-07-28 does not have
 		return errors.New("params needs uri: the resource")
 	}
 	if len(m.uri) > longestURI {
