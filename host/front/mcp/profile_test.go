@@ -90,7 +90,7 @@ func TestProfilesAndFamiliesThatCannotBeAreRefused(t *testing.T) {
 		want     string
 	}{
 		{"", nil, ""}, {"full", []string{"a"}, ""},
-		{"nonsense", nil, "the profiles are agent, operation, full, deferred"},
+		{"nonsense", nil, "the profiles are agent, operation, full, code, deferred"},
 		{"", make([]string, 101), "at most 100"},
 		{"", []string{""}, "1 to 128 bytes"},
 		{"", []string{strings.Repeat("x", 129)}, "1 to 128 bytes"},

@@ -81,14 +81,14 @@ func TestClashesInTheNamespaceOfTheCallAreSettled(t *testing.T) {
 	p.must("memory_branch", `{"action":"fork","name":"side"}`)
 	p.must("memory_store", `{"key":"k","value":2,"namespace":"team/x","branch":"side"}`)
 	p.must("memory_store", `{"key":"k","value":3,"namespace":"team/x"}`)
-	for _, namespace := range []string{`"namespace":"team/x",`, `"namespace":["team/x","team/y"],`, ``} {
+	for i, namespace := range []string{`"namespace":"team/x",`, `"namespace":["team/x","team/y"],`, ``} {
 		wait := p.begin("memory_branch", `{"action":"merge",`+namespace+`"source":"side"}`)
 		p.question(`{"action":"accept","content":{"clash1":"source"}}`)
 		if o := wait(); o.failed != nil || o.field("merged") != "true" {
 			t.Fatalf("with %s the merge comes to %s", namespace, o.text)
 		}
-		p.must("memory_store", `{"key":"k","value":4,"namespace":"team/x","branch":"side"}`)
-		p.must("memory_store", `{"key":"k","value":5,"namespace":"team/x"}`)
+		p.must("memory_store", fmt.Sprintf(`{"key":"k","value":"side %d","namespace":"team/x","branch":"side"}`, i))
+		p.must("memory_store", fmt.Sprintf(`{"key":"k","value":"main %d","namespace":"team/x"}`, i))
 	}
 }
 

@@ -115,6 +115,12 @@ answer = () => { abort.abort("the user left"); return { action: "cancel" }; };
 await assert.rejects(call("memory_forget", { key: Array.from({ length: 21 }, (_, i) => `many/${i}`) }, { signal: abort.signal }));
 assert.equal((await call("memory_recall", { key: "many/7" })).value, 7);
 
+// Progress.
+const progress = [];
+await call("memory_operation", { namespace: undefined, batch: [{ method: "memory_status" }, { method: "memory_status" }] }, { onprogress: (p) => progress.push(p) });
+// Over stdio the SDKs drop progress that they read together with the answer.
+if (transport === "http") assert.deepEqual(progress.at(-1), { progress: 2, total: 2 });
+
 // Messages of the log.
 const logged = [];
 await handles(client, kind, "notifications/message", (n) => logged.push(n.params));
