@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -18,7 +20,8 @@ const (
 
 	memoryMeta = "alcove/memory" // in _meta of a resource: what is known of the memory beside its value
 
-	pageSize = 50 // memories of a page of resources
+	pageSize    = 50      // memories of a page of resources
+	maxResource = 2 << 20 // bytes of the text of a resource
 )
 
 // memories are the resources of the scheme alcove.
@@ -171,4 +174,36 @@ func (r memories) session(ctx context.Context, uri string, u resourceURI) (proto
 func quoted(text string) json.RawMessage {
 	encoded, _ := tool.Encode(text) // a text cannot fail
 	return encoded
+}
+
+// ask calls a tool that reads, for the session in a context, and decodes its structured answer. It is the door of tools: rights, limits,
+// redaction and the account of calls are those of a call of the tool by the client.
+func (s *Server) ask(ctx context.Context, name string, arguments map[string]any, into any) error {
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		return fmt.Errorf("encode the arguments of %s: %w", name, err)
+	}
+	session := SessionOf(ctx)
+	state, _ := s.state(ctx)
+	who := s.who(ctx, session)
+	branch, namespace := state.At()
+	s.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+	a, err := s.dispatcher.Dispatch(ctx, tool.Request{Tool: name, Arguments: raw, Caller: who, Session: state, Admission: tool.Admitted})
+	if err != nil {
+		return err
+	}
+	structured, err := tool.Encode(a.Structured)
+	if err != nil {
+		return fmt.Errorf("encode the answer of %s: %w", name, err)
+	}
+	return json.Unmarshal(structured, into)
+}
+
+// textOf returns the text of a resource, within its limit.
+func textOf(uri, mime, text string, meta map[string]any) (protocol.ResourceContents, error) {
+	if len(text) > maxResource {
+		return nil, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf(
+			"the resource has %d bytes: at most %d can be read; memory_recall with fields reads a part", len(text), maxResource)}
+	}
+	return protocol.TextResourceContents{URI: uri, MIMEType: cmp.Or(mime, "application/json"), Text: text, Meta: meta}, nil
 }

@@ -22,6 +22,13 @@ const (
 	methodInit      = "initialize"
 	methodListen    = "subscriptions/listen"
 	methodCancelled = "notifications/cancelled"
+
+	methodResources   = "resources/list"
+	methodTemplates   = "resources/templates/list"
+	methodRead        = "resources/read"
+	methodSubscribe   = "resources/subscribe"
+	methodUnsubscribe = "resources/unsubscribe"
+	methodPrompt      = "prompts/get"
 )
 
 // maxBody bounds the part of a message passed to the protocol library, in bytes, without the arguments of calls. The
@@ -102,6 +109,14 @@ func (m *message) parseURI(read jsonrpc.Message) error {
 	}
 	if len(m.uri) > longestURI {
 		return fmt.Errorf("the uri has %d bytes: at most %d are allowed", len(m.uri), longestURI)
+	}
+	return nil
+}
+
+// checkPrompt refuses a message without the name of a prompt.
+func checkPrompt(name json.RawMessage) error {
+	if jsonrpc.Text(name) == "" {
+		return errors.New("params needs name: the prompt")
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,11 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const (
-	methodPrompt = "prompts/get"
-
-	longestArgument = 8 << 10 // bytes of an argument of a prompt
-)
+const longestArgument = 8 << 10 // bytes of an argument of a prompt
 
 // prompt is a request that a user makes by name. Its text names the tools to call, with their arguments as JSON.
 type prompt struct {
@@ -301,12 +295,4 @@ func branchesOf(ctx context.Context, access *memory.Access) (names []string, err
 		names = append(names, b.Name)
 	}
 	return names, err
-}
-
-// checkPrompt refuses a message without the name of a prompt.
-func checkPrompt(name json.RawMessage) error {
-	if jsonrpc.Text(name) == "" {
-		return errors.New("params needs name: the prompt")
-	}
-	return nil
 }

@@ -116,3 +116,6 @@ func (u *resourceURI) take(parts []string) error {
 	}
 	return nil
 }
+
+// uriError is a URI that cannot be read.
+type uriError struct{ error }

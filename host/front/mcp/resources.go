@@ -1,10 +1,8 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,16 +15,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
-
-const (
-	methodResources   = "resources/list"
-	methodTemplates   = "resources/templates/list"
-	methodRead        = "resources/read"
-	methodSubscribe   = "resources/subscribe"
-	methodUnsubscribe = "resources/unsubscribe"
-)
-
-const maxResource = 2 << 20 // bytes of the text of a resource
 
 // resources are what clients read by URI, in addition to fixed ones that the protocol library has been given. Each method has the rights of the session in the context.
 type resources interface {
@@ -167,9 +155,6 @@ func (c *readCall) refuse(uri string, err error) {
 	}
 }
 
-// uriError is a URI that cannot be read.
-type uriError struct{ error }
-
 // listResources fills a page of resources.
 func (s *Server) listResources(ctx context.Context, _ any, request *protocol.ListResourcesRequest, result *protocol.ListResourcesResult) {
 	c, ok := server.ClientSessionFromContext(ctx).(*readCall)
@@ -231,36 +216,4 @@ func parseCursor(given string, sources int) (source int, after string, err error
 		return 0, "", errCursor
 	}
 	return source, after, nil
-}
-
-// ask calls a tool that reads, for the session in a context, and decodes its structured answer. It is the door of tools: rights, limits,
-// redaction and the account of calls are those of a call of the tool by the client.
-func (s *Server) ask(ctx context.Context, name string, arguments map[string]any, into any) error {
-	raw, err := json.Marshal(arguments)
-	if err != nil {
-		return fmt.Errorf("encode the arguments of %s: %w", name, err)
-	}
-	session := SessionOf(ctx)
-	state, _ := s.state(ctx)
-	who := s.who(ctx, session)
-	branch, namespace := state.At()
-	s.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
-	a, err := s.dispatcher.Dispatch(ctx, tool.Request{Tool: name, Arguments: raw, Caller: who, Session: state, Admission: tool.Admitted})
-	if err != nil {
-		return err
-	}
-	structured, err := tool.Encode(a.Structured)
-	if err != nil {
-		return fmt.Errorf("encode the answer of %s: %w", name, err)
-	}
-	return json.Unmarshal(structured, into)
-}
-
-// textOf returns the text of a resource, within its limit.
-func textOf(uri, mime, text string, meta map[string]any) (protocol.ResourceContents, error) {
-	if len(text) > maxResource {
-		return nil, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf(
-			"the resource has %d bytes: at most %d can be read; memory_recall with fields reads a part", len(text), maxResource)}
-	}
-	return protocol.TextResourceContents{URI: uri, MIMEType: cmp.Or(mime, "application/json"), Text: text, Meta: meta}, nil
 }
