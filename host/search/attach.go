@@ -6,10 +6,10 @@ func (x *Index) Attach(s Semantic) {
 	defer x.mu.Unlock()
 	x.semantic.Store(&s)
 	for _, b := range x.branches {
-		for _, number := range b.rows {
+		b.each(func(number uint32) {
 			if !x.table.row(number).gone {
 				x.semanticAdd(number, Embedding{})
 			}
-		}
+		})
 	}
 }

@@ -105,22 +105,23 @@ func SortImportance(importance float64) int64 {
 }
 
 func (t *table) createdAt(r *row) int64 {
-	if r.extra != none && t.extras[r.extra].created != 0 {
-		return t.extras[r.extra].created
+	if r.extra == none {
+		return r.time
 	}
-	return r.time
+	return cmp.Or(t.extras.createdAt(r.extra), r.time)
 }
 
-func (t *table) fieldValue(r *row, field uint32) (int64, bool) {
+func (t *table) fieldValue(r *row, field uint32) (value int64, ok bool) {
 	if r.extra == none {
 		return 0, false
 	}
-	for _, f := range t.extras[r.extra].fields {
-		if f.name == field {
-			return f.value.sortable(), true
+	t.extras.eachField(r.extra, func(f storedField) bool {
+		if ok = f.name == field; ok {
+			value = f.value.sortable()
 		}
-	}
-	return 0, false
+		return !ok
+	})
+	return value, ok
 }
 
 // sortable is a part of a digest as a number.
@@ -194,11 +195,13 @@ func (x *Index) tagLists(p *part) map[string]column {
 		if r.extra == none {
 			return
 		}
-		for _, tag := range x.table.extras[r.extra].tags {
+		x.table.extras.eachTag(r.extra, func(number uint32) bool {
+			tag := x.table.tags[number]
 			if l := lists[tag]; len(l) == 0 || l[len(l)-1] != local { // a document may have a tag twice
 				lists[tag] = append(l, local)
 			}
-		}
+			return true
+		})
 	})
 	return lists
 }

@@ -116,7 +116,7 @@ func (c *turnScorer) expiredTurns() map[speakerFacet]int {
 	for _, l := range c.leaves {
 		c.index.eachExpired(l.part, c.now, func(local uint32) {
 			r := c.index.table.row(l.part.rows[local])
-			if turn := c.index.table.turnOf(r); turn != nil && c.visible.rows.has(l.part.rows[local]) {
+			if turn := c.index.table.turnOf(l.part.rows[local]); turn != nil && c.visible.rows.has(l.part.rows[local]) {
 				expired[speakerFacet{turn.speaker, r.facet}]++
 			}
 		})

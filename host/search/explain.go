@@ -7,13 +7,14 @@ func (r *ranking) explain(number uint32) *Explanation {
 	d := r.index.table.row(number)
 	n := r.normOf(number)
 	e := &Explanation{Documents: r.total.documents, Length: lengthOf(d.length), Average: r.average(), K1: n.K1, B: n.B}
-	l := r.leafOf[d.part]
+	at := r.index.table.placeOf(number)
+	l := r.leafOf[at.part]
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		if frequency := l.part.frequency(c, d.local); frequency > 0 {
+		if frequency := l.part.frequency(c, at.local); frequency > 0 {
 			e.Terms = append(e.Terms, Term{Term: c.label, Frequency: int(frequency), Documents: c.found, IDF: c.idf,
 				Score: c.idf * c.weight * n.weight(frequency, d.length)})
-		} else if t := r.explainNear(l, i, d.local); t.Term != "" {
+		} else if t := r.explainNear(l, i, at.local); t.Term != "" {
 			e.Terms = append(e.Terms, t)
 		}
 	}

@@ -17,10 +17,10 @@ func (x *Index) Drop(id store.BranchID) {
 		return
 	}
 	x.forgetViews(func(v *visible) bool { return v.sees(id, 0) })
-	for _, number := range b.rows {
+	b.each(func(number uint32) {
 		x.table.forgetHead(id, x.table.row(number).name)
 		x.erase(number)
-	}
+	})
 	x.table.linked = none
 	for _, p := range b.parts {
 		delete(x.parts, p.id)
@@ -42,11 +42,7 @@ func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
 	}
 	x.forgetViews(func(v *visible) bool { return v.before(id, floor) })
 	x.table.linked = none
-	held := len(b.rows)
-	b.rows = slices.DeleteFunc(b.rows, func(number uint32) bool { return !x.needed(number, floor, pins) })
-	if len(b.rows) < held {
-		x.unlinkUnneeded(b, floor, pins)
-	}
+	x.unlinkUnneeded(b, floor, pins)
 	x.signalDue() // the saved index must not lag behind the start of the change log
 }
 
@@ -60,9 +56,9 @@ func (x *Index) needed(number uint32, floor uint64, pins []uint64) bool {
 // unlinkUnneeded unlinks unneeded rows from their version chains in one pass over each chain, and erases them.
 func (x *Index) unlinkUnneeded(b *branch, floor uint64, pins []uint64) {
 	t := x.table
-	for _, head := range b.rows {
+	b.each(func(head uint32) {
 		if t.row(head).until != store.Latest {
-			continue
+			return
 		}
 		kept := head
 		for number := t.row(head).previous; number != none; {
@@ -70,23 +66,23 @@ func (x *Index) unlinkUnneeded(b *branch, floor uint64, pins []uint64) {
 			if x.needed(number, floor, pins) {
 				kept = number
 			} else {
-				t.row(kept).previous = older
+				t.rows.Edit(kept).previous = older
 				x.erase(number)
 			}
 			number = older
 		}
-	}
+	})
 }
 
 // erase removes an unlinked row from its part and the table. The previous row keeps its `until`: the views in which it
 // would differ are gone.
 func (x *Index) erase(number uint32) {
-	r := x.table.row(number)
-	p := x.parts[r.part]
-	if r.gone {
-		p.ghosts[r.local] = none
+	at := x.table.placeOf(number)
+	p := x.parts[at.part]
+	if x.table.row(number).gone {
+		p.ghosts[at.local] = none
 	} else {
-		p.rows[r.local] = none
+		p.rows[at.local] = none
 		p.dead++
 		x.semanticRemove(number)
 	}

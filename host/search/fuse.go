@@ -91,10 +91,9 @@ func (r *ranking) lexical(number uint32) float64 {
 	if slot := r.slotOf(number); slot != none {
 		return r.turns.sheet.scores[slot].score
 	}
-	d := r.index.table.row(number)
-	l := r.leafOf[d.part]
-	if at, found := l.find(d.local); found {
-		return l.matches[at].score
+	d := r.index.table.placeOf(number)
+	if at, found := r.leafOf[d.part].find(d.local); found {
+		return r.leafOf[d.part].matches[at].score
 	}
 	return 0
 }
@@ -103,7 +102,7 @@ func (r *ranking) lexical(number uint32) float64 {
 type members struct{ r *ranking }
 
 func (m members) Has(number uint32) bool {
-	return number < m.r.index.table.used && m.r.visible.rows.has(number) && m.r.passes(number)
+	return m.r.visible.rows.has(number) && m.r.passes(number)
 }
 
 func (m members) Len() (n int) {

@@ -164,11 +164,11 @@ func (r *ranking) lexicalOf(number uint32) (score float64) {
 	if r.keepAll {
 		return r.lexical(number)
 	}
-	d := r.index.table.row(number)
-	l, n := r.leafOf[d.part], r.normOf(number)
+	d, at := r.index.table.row(number), r.index.table.placeOf(number)
+	l, n := r.leafOf[at.part], r.normOf(number)
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		if frequency := l.part.frequency(c, d.local); frequency > 0 {
+		if frequency := l.part.frequency(c, at.local); frequency > 0 {
 			score += float64(c.idf * c.weight * n.weight(frequency, d.length))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -83,9 +84,21 @@ type Index struct {
 
 // branch is the index of a branch.
 type branch struct {
-	rows   []uint32 // including tombstones
-	parts  []*part  // sealed parts, oldest first, then the tail, if any
-	newest uint64   // the newest version of a row
+	parts  []*part // sealed parts, oldest first, then the tail, if any
+	newest uint64  // the newest version of a row
+}
+
+// each calls do for the rows, tombstones included. do may erase rows.
+func (b *branch) each(do func(number uint32)) {
+	for _, p := range b.parts {
+		for _, list := range [][]uint32{p.rows, p.ghosts} {
+			for _, number := range list {
+				if number != none {
+					do(number)
+				}
+			}
+		}
+	}
 }
 
 // tail returns the part that grows, or nil.
@@ -322,24 +335,25 @@ func (x *Index) insert(d *Doc, p *preparedDoc) {
 	if at := t.at(d.Branch, r.name, d.Version); at != none && t.row(at).version == d.Version {
 		return
 	}
+	var said *turn
 	if !d.Deleted {
-		r.extra = x.extraOf(d, p, n.space)
+		r.extra, said = x.extraOf(d), x.turnOf(d.Turn, p, n.space)
 	}
-	x.insertRow(r, p)
+	x.insertRow(r, said, p)
 }
 
 // insertRow adds a row to the table, its branch, the branch's tail, and the cached views that see it.
-func (x *Index) insertRow(r row, p *preparedDoc) {
+func (x *Index) insertRow(r row, said *turn, p *preparedDoc) {
 	t := x.table
 	views := x.viewsOf(r.branch, r.version)
 	before := make([]uint32, len(views))
 	for i, v := range views {
 		before[i] = x.visibleIn(v.lineage, r.name)
 	}
-	number := t.add(r)
+	number := t.add(r, said)
 	t.link(number)
 	b := x.branch(r.branch)
-	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
+	b.newest = max(b.newest, r.version)
 	x.addToTail(b, number, p)
 	if !r.gone {
 		x.semanticAdd(number, p.vector)
@@ -356,28 +370,23 @@ func importanceOf(d *Doc) float64 {
 	return *d.Importance
 }
 
-func (x *Index) extraOf(d *Doc, p *preparedDoc, space uint32) uint32 {
-	var e extra
+// extraOf stores the rare columns of a document.
+func (x *Index) extraOf(d *Doc) uint32 {
+	e := extra{tags: x.table.tagNumbers(d.Tags), fields: x.table.storedFields(d.Fields)}
 	if !d.Expires.IsZero() {
 		e.expires = d.Expires.UnixMicro()
-	}
-	for _, tag := range d.Tags {
-		e.tags = append(e.tags, x.table.tag(tag))
-	}
-	if d.Turn != nil {
-		e.turn = x.turnOf(d.Turn, p, space)
 	}
 	if !d.Created.IsZero() && !d.Created.Equal(d.Time) {
 		e.created = d.Created.UnixMicro()
 	}
-	e.fields = x.table.storedFields(d.Fields)
-	if e.isZero() {
-		return none
-	}
-	return x.table.addExtra(e)
+	return x.table.extras.add(e)
 }
 
+// turnOf is the stored form of a turn, or nil for none.
 func (x *Index) turnOf(t *Turn, p *preparedDoc, space uint32) *turn {
+	if t == nil {
+		return nil
+	}
 	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(p.speaker), role: t.Role,
 		asks: p.asks && t.Role == Person}
 	if !t.Said.IsZero() {
@@ -405,19 +414,19 @@ func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
 		b.parts = append(b.parts, tail)
 	}
 	tail.first = min(tail.first, r.version)
-	r.part = tail.id
 	if r.gone {
-		r.local = uint32(len(tail.ghosts))
+		*x.table.places.Edit(number) = place{tail.id, uint32(len(tail.ghosts))}
 		tail.ghosts = append(tail.ghosts, number)
 		return
 	}
-	r.local = uint32(tail.docs())
+	local := uint32(tail.docs())
+	*x.table.places.Edit(number) = place{tail.id, local}
 	tail.rows = append(tail.rows, number)
 	if x.full(tail) {
 		x.signalDue()
 	}
 	if x.table.expiresAt(r) != 0 {
-		tail.expiring = append(tail.expiring, r.local)
+		tail.expiring = append(tail.expiring, local)
 	}
 	tail.tail.add(p.words, r.length)
 }
@@ -457,5 +466,5 @@ func (x *Index) semanticRemove(number uint32) {
 
 func (x *Index) ref(r *row) Ref {
 	s := x.table.space(r)
-	return Ref{Branch: r.branch, Version: r.version, Namespace: s.namespace, Collection: s.collection, Key: x.table.key(r)}
+	return Ref{Branch: r.branch, Version: r.version, Namespace: s.namespace, Collection: s.collection, Key: strings.Clone(x.table.key(r))}
 }

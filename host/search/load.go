@@ -229,7 +229,8 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 	t := x.table
 	space := t.spaceNumber(d.namespace, d.collection)
 	r := row{version: d.version, branch: p.branch, time: d.time, name: t.nameNumber(name{space, d.key}), previous: none, extra: none,
-		importance: d.importance, part: p.id, local: local, gone: d.gone}
+		importance: d.importance, gone: d.gone}
+	var said *turn
 	if at := t.at(p.branch, r.name, d.version); at != none && t.row(at).version == d.version {
 		p.dead++
 		return none
@@ -238,11 +239,12 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 		r.agent = t.agentNumber(d.agent)
 		r.facet = t.facetNumber(facet{space, d.state, d.kind})
 		r.length = p.sealed.Lengths()[local]
-		r.extra = x.storedExtra(d, space)
+		r.extra, said = x.storedExtra(d), x.storedTurn(d, space)
 	}
-	number := t.add(r)
+	number := t.add(r, said)
+	*t.places.Edit(number) = place{p.id, local}
 	t.link(number)
-	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
+	b.newest = max(b.newest, r.version)
 	p.first = min(p.first, d.version)
 	if d.expires != 0 {
 		p.expiring = append(p.expiring, local)
@@ -253,16 +255,13 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 	return number
 }
 
-func (x *Index) storedExtra(d *storedDoc, space uint32) uint32 {
-	e := extra{expires: d.expires, created: d.created, fields: x.table.storedFields(d.fields)}
-	for _, tag := range d.tags {
-		e.tags = append(e.tags, x.table.tag(tag))
+func (x *Index) storedExtra(d *storedDoc) uint32 {
+	return x.table.extras.add(extra{expires: d.expires, created: d.created, tags: x.table.tagNumbers(d.tags), fields: x.table.storedFields(d.fields)})
+}
+
+func (x *Index) storedTurn(d *storedDoc, space uint32) *turn {
+	if !d.turn {
+		return nil
 	}
-	if d.turn {
-		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said, d.role, d.asks}
-	}
-	if e.isZero() {
-		return none
-	}
-	return x.table.addExtra(e)
+	return &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said, d.role, d.asks}
 }

@@ -93,7 +93,7 @@ func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 			t.Errorf("branch %d has %d documents, not 100: %v", w+1, r.Total, err)
 		}
 	}
-	if rows := int(x.table.used) - len(x.table.free); rows > branches*each {
+	if rows := x.table.held(); rows > branches*each {
 		t.Errorf("%d rows are held", rows)
 	}
 }

@@ -35,8 +35,9 @@ func (x *Index) contains(d *Doc, p *preparedDoc) bool {
 	if d.Deleted {
 		return true
 	}
-	part := x.parts[r.part]
-	return x.sameColumns(r, d) && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.words, r.local)
+	at := t.placeOf(number)
+	part := x.parts[at.part]
+	return x.sameColumns(r, d) && part.lengths()[at.local] == lengthCode(p.length) && part.hasAll(p.words, at.local)
 }
 
 // hasAll reports whether a document has the terms of words as often. It checks a sample of them.

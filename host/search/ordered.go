@@ -109,7 +109,7 @@ func (s *selectRun) merge(ctx context.Context, all []*stream, do func(*Columns) 
 	}
 	for len(streams) > 0 {
 		first := slices.MinFunc(streams, func(a, b *stream) int { return a.compare(b) })
-		s.index.columns(first.row, &s.row, s.test)
+		s.read(first.row)
 		if s.row.InOrder = true; !do(&s.row) {
 			return false, nil
 		}
@@ -135,7 +135,7 @@ func (st *stream) remaining() *pickedPart {
 		}
 	}
 	if st.row != nil {
-		left.add(st.row.local)
+		left.add(st.local)
 	}
 	return &pickedPart{part: st.part.part, docs: left, columns: st.part.columns, narrow: st.part.narrow}
 }
@@ -149,6 +149,7 @@ type stream struct {
 	docs      column // to come, by ascending value and name
 	group     column // to come before these: in the order of the stream
 	row       *row   // the present document; nil: none
+	local     uint32 // its number
 }
 
 // stream begins the documents of a part.
@@ -216,7 +217,7 @@ func (st *stream) next(ctx context.Context) (bool, error) {
 			continue
 		}
 		if r := s.index.table.row(p.part.rows[local]); s.admits(r) {
-			st.row = r
+			st.row, st.local = r, local
 			return true, nil
 		}
 	}

@@ -133,8 +133,8 @@ func (s *selectRun) first(ctx context.Context, q PairQuery) (list []chosen, more
 	for i, p := range s.picked {
 		_, err := s.part(ctx, p, func(c *Columns) bool {
 			if c.Key > q.After {
-				r := s.index.table.row(p.part.rows[s.local])
-				list = append(list, chosen{c.Key, c.Tags, i, s.local, s.index.table.turnOf(r) != nil})
+				isTurn := s.index.table.turnOf(p.part.rows[s.local]) != nil
+				list = append(list, chosen{c.Key, slices.Clone(c.Tags), i, s.local, isTurn})
 			}
 			return true
 		})

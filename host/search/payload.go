@@ -120,7 +120,7 @@ func (d *payloadWriter) document(number uint32) {
 	if !math.IsNaN(r.importance) {
 		flags |= hasImportance
 	}
-	turn := d.table.turnOf(r)
+	turn := d.table.turnOf(number)
 	if r.extra != none {
 		flags |= hasExtra
 	}
@@ -139,12 +139,12 @@ func (d *payloadWriter) document(number uint32) {
 		d.out = binary.LittleEndian.AppendUint64(d.out, math.Float64bits(r.importance))
 	}
 	if r.extra != none {
-		e := &d.table.extras[r.extra]
+		e := d.table.extras.at(r.extra)
 		d.int(e.expires)
 		d.int(e.created)
 		d.uint(uint64(len(e.tags)))
 		for _, tag := range e.tags {
-			d.text(tag)
+			d.text(d.table.tags[tag])
 		}
 		d.uint(uint64(len(e.fields)))
 		for _, f := range e.fields {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -94,7 +95,8 @@ type ranking struct {
 	view       View
 	visible    *visible
 	query      Query
-	now        int64 // µs
+	now        int64   // µs
+	columns    Columns // of wants
 	asked      question
 	test       *Test
 	filtered   bool // documents must be tested, in some leaf one by one
@@ -333,14 +335,13 @@ func (r *ranking) wants(number uint32) bool {
 	if !r.filtered {
 		return true
 	}
-	var c Columns
-	r.index.columns(r.index.table.row(number), &c, r.test)
-	return r.test.Admits(&c)
+	r.index.columns(r.index.table.row(number), &r.columns, r.test)
+	return r.test.Admits(&r.columns)
 }
 
 // passes reports whether a document is visible, unexpired and admitted by the filters.
 func (r *ranking) passes(number uint32) bool {
-	d := r.index.table.row(number)
+	d := r.index.table.placeOf(number)
 	l := r.leafOf[d.part]
 	return l != nil && l.matching.has(d.local) && r.wants(number)
 }
@@ -359,7 +360,7 @@ func (r *ranking) hit(c candidate) Hit {
 	t := r.index.table
 	d := t.row(c.row)
 	s := t.space(d)
-	h := Hit{Branch: d.branch, Version: d.version, Namespace: s.namespace, Collection: s.collection, Key: t.key(d),
+	h := Hit{Branch: d.branch, Version: d.version, Namespace: s.namespace, Collection: s.collection, Key: strings.Clone(t.key(d)),
 		Score: c.score, Lexical: c.lexical, Semantic: c.semantic,
 		Time: time.UnixMicro(d.time).UTC(), Type: t.facets[d.facet].kind, Importance: d.importance, Length: lengthOf(d.length)}
 	switch {

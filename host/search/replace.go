@@ -51,17 +51,18 @@ func (x *Index) replaceOne(d *Doc, p *preparedDoc) {
 // rewrite moves a row from its part to its branch's tail with new content.
 func (x *Index) rewrite(number uint32, d *Doc, p *preparedDoc, space uint32) {
 	t := x.table
-	r := t.row(number)
-	was := x.parts[r.part]
-	was.rows[r.local], was.purged = none, true
+	at := t.placeOf(number)
+	was := x.parts[at.part]
+	was.rows[at.local], was.purged = none, true
 	was.dead++
 	t.strip(number)
 	x.semanticRemove(number)
+	r := t.rows.Edit(number)
 	if r.gone = d.Deleted; !r.gone {
 		r.facet, r.length = t.facetNumber(facet{space, d.State, d.Type}), lengthCode(p.length)
 		r.importance, r.agent = importanceOf(d), t.agentNumber(d.Agent)
-		r.extra = x.extraOf(d, p, space)
-		t.addTurn(number)
+		r.extra = x.extraOf(d)
+		t.enrich(number, x.turnOf(d.Turn, p, space))
 	}
 	x.addToTail(x.branch(r.branch), number, p)
 	if !r.gone {

@@ -168,7 +168,7 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 		t.Errorf("what is expired is found: %s", got)
 	}
 	for _, p := range y.parts {
-		if turn := y.table.turnOf(y.table.row(p.rows[0])); turn == nil || turn.at != -4 || turn.said != -77 || !turn.asks {
+		if turn := y.table.turnOf(p.rows[0]); turn == nil || turn.at != -4 || turn.said != -77 || !turn.asks {
 			t.Errorf("the turn is %+v", turn)
 		}
 	}
@@ -188,12 +188,12 @@ func TestTheRoleOfATurnIsSaved(t *testing.T) {
 	if _, err := y.Load(t.Context(), s, silent()); err != nil {
 		t.Fatal(err)
 	}
-	for _, number := range y.branches[1].rows {
+	y.branches[1].each(func(number uint32) {
 		r := y.table.row(number)
-		if got, want := y.table.turnOf(r).role, roles[r.version-1]; got != want {
+		if got, want := y.table.turnOf(number).role, roles[r.version-1]; got != want {
 			t.Errorf("version %d has role %d, want %d", r.version, got, want)
 		}
-	}
+	})
 }
 
 func TestAPayloadOfAnotherFormatIsNamed(t *testing.T) {

@@ -1,11 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -242,7 +244,17 @@ func (s *selectRun) admits(r *row) bool {
 		return false
 	}
 	s.index.columns(r, &s.row, s.test)
-	return s.test.rest(&s.row)
+	if !s.test.rest(&s.row) {
+		return false
+	}
+	s.row.Key = strings.Clone(s.row.Key)
+	return true
+}
+
+// read reads the columns of a row that the filter selects.
+func (s *selectRun) read(r *row) {
+	s.index.columns(r, &s.row, s.test)
+	s.row.Key = strings.Clone(s.row.Key)
 }
 
 // mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.
@@ -250,11 +262,13 @@ func (s *selectRun) mayHaveFields(r *row) bool {
 	if r.extra == none {
 		return false
 	}
-	fields := s.index.table.extras[r.extra].fields
 	for _, required := range s.fields {
-		if !slices.ContainsFunc(fields, func(f storedField) bool {
-			return f.name == required.name && (required.equals == nil || f.value == *required.equals)
-		}) {
+		found := false
+		s.index.table.extras.eachField(r.extra, func(f storedField) bool {
+			found = f.name == required.name && (required.equals == nil || f.value == *required.equals)
+			return !found
+		})
+		if !found {
 			return false
 		}
 	}
@@ -282,28 +296,29 @@ func remembered(answers map[uint32]bool, number uint32, ask func() bool) bool {
 	return answer
 }
 
-// columns reads the columns of a row that a test asks for, and those of listings. c.Fields is reused.
+// columns reads the columns of a row that a test asks for, and those of listings. c.Tags and c.Fields are reused; c.Key is valid as long
+// as the index is locked.
 func (x *Index) columns(r *row, c *Columns, test *Test) {
 	t := x.table
 	n, f := t.nameAt(r.name), &t.facets[r.facet]
 	c.Branch, c.Version, c.Key = r.branch, r.version, n.key
 	c.Namespace, c.Collection = t.spaces[n.space].namespace, t.spaces[n.space].collection
 	c.State, c.Type, c.Agent, c.Importance, c.Created, c.Updated = f.state, f.kind, t.agents[r.agent], r.importance, r.time, r.time
+	c.Tags, c.Expires, c.Fields = c.Tags[:0], 0, c.Fields[:0]
 	if r.extra == none {
-		c.Tags, c.Expires, c.Fields = nil, 0, c.Fields[:0]
 		return
 	}
-	e := &t.extras[r.extra]
-	if c.Tags, c.Expires = e.tags, e.expires; e.created != 0 {
-		c.Created = e.created
-	}
-	fields := c.Fields[:0]
+	c.Expires, c.Created = t.extras.expiresAt(r.extra), cmp.Or(t.extras.createdAt(r.extra), r.time)
+	t.extras.eachTag(r.extra, func(tag uint32) bool {
+		c.Tags = append(c.Tags, t.tags[tag])
+		return true
+	})
 	if len(test.filter.Fields) > 0 {
-		for _, f := range e.fields {
-			fields = append(fields, Field{t.fields[f.name], f.value})
-		}
+		t.extras.eachField(r.extra, func(f storedField) bool {
+			c.Fields = append(c.Fields, Field{t.fields[f.name], f.value})
+			return true
+		})
 	}
-	c.Fields = fields
 }
 
 // selectMatching is Select for documents that match a text.
@@ -330,7 +345,7 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	r.eachScored(func(c candidate) {
 		if more {
 			x.columns(x.table.row(c.row), &columns, r.test)
-			columns.Score = c.score
+			columns.Key, columns.Score = strings.Clone(columns.Key), c.score
 			more = do(&columns)
 		}
 	})

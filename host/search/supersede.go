@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Supersedes reports whether a document may replace another.
 func (x *Index) Supersedes() bool {
@@ -26,7 +29,7 @@ func (x *Index) MarkSuperseded(view View, hits []Hit) {
 		newest := uint64(0)
 		for _, number := range x.table.superseding[DigestOf([]byte(h.Key))] {
 			if r := x.table.row(number); v.rows.has(number) && r.version > newest && x.table.supersedes(r, h, now) {
-				newest, h.SupersededBy = r.version, x.table.key(r)
+				newest, h.SupersededBy = r.version, strings.Clone(x.table.key(r))
 			}
 		}
 	}
@@ -44,11 +47,12 @@ func (t *table) eachSuperseded(number uint32, do func(Digest)) {
 	if r.extra == none {
 		return
 	}
-	for _, f := range t.extras[r.extra].fields {
+	t.extras.eachField(r.extra, func(f storedField) bool {
 		if t.fields[f.name] == FieldSupersedes {
 			do(f.value)
 		}
-	}
+		return true
+	})
 }
 
 func (t *table) forgetSuperseding(key Digest, number uint32) {

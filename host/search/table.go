@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/search/paged"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -15,18 +16,19 @@ type row struct {
 	version    uint64
 	until      uint64 // the next version of the document on the branch; store.Latest: none
 	branch     store.BranchID
-	time       int64 // µs
-	name       uint32
-	facet      uint32
-	previous   uint32  // the row of the previous version on the branch, or none
-	part       uint32  // its part's id
-	local      uint32  // its number among the part's documents or tombstones
-	extra      uint32  // its rare fields, or none
+	time       int64   // µs
 	importance float64 // NaN: not given
+	name       uint32  // none: the row is free
+	facet      uint32
 	agent      uint32
+	previous   uint32 // the row of the previous version on the branch, or none
+	extra      uint32 // its rare columns, or none
 	length     byte
 	gone       bool // a tombstone: it hides older versions
 }
+
+// place is where a row is: its part's id, and its number among the part's documents or tombstones.
+type place struct{ part, local uint32 }
 
 // newestAt reports whether the row is the newest of its document on its branch at a version.
 func (r *row) newestAt(version uint64) bool {
@@ -42,36 +44,28 @@ type name struct {
 	key   string
 }
 
+// nameRow is a name and the rows of its newest versions.
 type nameRow struct {
-	name
-	rows uint32         // rows with this name
-	head uint32         // the row of its newest version on a branch, or none
-	on   store.BranchID // that branch, its first
+	key   uint64         // its place among the table's keys
+	on    store.BranchID // the first branch with the name,
+	head  uint32         // and the row of its newest version there, or none
+	more  uint32         // the heads on other branches, or none
+	space uint32
+	size  uint32 // of the key, in bytes
+	rows  uint32 // with this name
+}
+
+// headRow is the row of a name's newest version on a branch.
+type headRow struct {
+	on   store.BranchID
+	row  uint32
+	next uint32 // of the same name, or of those that are free; or none
 }
 
 // facet is the key by which statistics are grouped.
 type facet struct {
 	space       uint32
 	state, kind string
-}
-
-// extra is the rare fields of a row.
-type extra struct {
-	tags    []string
-	expires int64 // µs; 0: never
-	created int64 // µs; 0: with this version
-	fields  []storedField
-	turn    *turn
-}
-
-func (e *extra) isZero() bool {
-	return e.tags == nil && e.expires == 0 && e.created == 0 && e.fields == nil && e.turn == nil
-}
-
-// storedField is the stored form of a Field.
-type storedField struct {
-	name  uint32
-	value Digest
 }
 
 // turn is the stored form of a Turn.
@@ -94,20 +88,17 @@ type sessionName struct {
 	name  string
 }
 
-// Numbers of rows and of names allocated at once.
-const (
-	rowsPerChunk  = 1 << 12
-	namesPerChunk = 1 << 10
-)
-
 // table holds all rows and their interned values.
 type table struct {
-	chunks [][]row
-	used   uint32 // the number of rows ever used
-	free   []uint32
+	rows   paged.Array[row]
+	places paged.Array[place] // by row
+	free   []uint32           // rows
 
-	names     [][]nameRow
-	usedNames uint32    // the number of names ever used
+	names     paged.Array[nameRow]
+	keys      paged.Texts
+	spareKeys uint64 // bytes of keys of no name
+	heads     paged.Array[headRow]
+	freeHeads uint32    // the first, or none
 	numbers   numbering // of names
 	seed      maphash.Seed
 	freeNames []uint32
@@ -121,108 +112,136 @@ type table struct {
 	speakers     [][]string // the terms of each name
 	speakerOf    map[string]uint32
 	speakersWith map[string][]uint32 // the speakers whose names have a term, as often as they have it
-	tags         map[string]string
+	tags         []string
+	tagOf        map[string]uint32
 	agents       []string
 	agentOf      map[string]uint32
 	fields       []string // the names of fields
 	fieldOf      map[string]uint32
 
-	extras     []extra
-	freeExtras []uint32
-
+	extras      extras
 	superseding map[Digest][]uint32 // rows by the keys that they replace
-
-	newest map[headKey]uint32 // the row of a document's newest version on a branch, but for its first
-	linked uint32             // the last linked row, or none
-
-	threads threads
-}
-
-// headKey is a document on a branch.
-type headKey struct {
-	branch store.BranchID
-	name   uint32
+	linked      uint32              // the last linked row, or none
+	threads     threads
 }
 
 func newTable() *table {
 	return &table{
 		seed: maphash.MakeSeed(), spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
-		linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{},
-		newest: map[headKey]uint32{}, superseding: map[Digest][]uint32{},
+		freeHeads: none, linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tagOf: map[string]uint32{},
+		agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, superseding: map[Digest][]uint32{},
 	}
 }
 
-func (t *table) nameAt(number uint32) *nameRow {
-	return &t.names[number/namesPerChunk][number%namesPerChunk]
-}
+func (t *table) row(number uint32) *row { return t.rows.At(number) }
 
-func (t *table) row(number uint32) *row { return &t.chunks[number/rowsPerChunk][number%rowsPerChunk] }
+func (t *table) placeOf(number uint32) place { return *t.places.At(number) }
 
-func (t *table) add(r row) uint32 {
-	var number uint32
+// held is the number of rows.
+func (t *table) held() int { return int(t.rows.Len()) - len(t.free) }
+
+// add adds a row with its turn, if it has one.
+func (t *table) add(r row, said *turn) (number uint32) {
 	if n := len(t.free); n > 0 {
 		number, t.free = t.free[n-1], t.free[:n-1]
+		*t.rows.Edit(number) = r
 	} else {
-		number = t.used
-		t.used++
-		if int(number/rowsPerChunk) == len(t.chunks) {
-			t.chunks = append(t.chunks, make([]row, rowsPerChunk))
-		}
+		number = t.rows.Append(r)
+		t.places.Append(place{part: none})
 	}
-	*t.row(number) = r
-	t.nameAt(r.name).rows++
-	t.addTurn(number)
-	t.eachSuperseded(number, func(key Digest) { t.superseding[key] = append(t.superseding[key], number) })
+	t.names.Edit(r.name).rows++
+	t.enrich(number, said)
 	return number
 }
 
-// addTurn puts a row's turn into its thread.
-func (t *table) addTurn(number uint32) {
-	r := t.row(number)
-	if turn := t.turnOf(r); turn != nil {
-		t.threads.add(number, r, turn)
+// enrich notes a row's turn, and what the row replaces.
+func (t *table) enrich(number uint32, said *turn) {
+	if said != nil {
+		t.threads.add(number, t.row(number), said)
 	}
+	t.eachSuperseded(number, func(key Digest) { t.superseding[key] = append(t.superseding[key], number) })
 }
 
 // remove frees a row, and its name with the name's last row.
 func (t *table) remove(number uint32) {
-	r := t.row(number)
-	if n := t.nameAt(r.name); n.rows > 1 {
-		n.rows--
+	if id := t.row(number).name; t.names.At(id).rows > 1 {
+		t.names.Edit(id).rows--
 	} else {
-		t.numbers.remove(t.hashOf(n.name), r.name)
-		*n = nameRow{head: none}
-		t.freeNames = append(t.freeNames, r.name)
+		t.removeName(id)
 	}
 	t.strip(number)
-	*r = row{name: none, part: none, extra: none, previous: none}
+	*t.rows.Edit(number) = row{name: none, extra: none, previous: none}
+	*t.places.Edit(number) = place{part: none}
 	t.free = append(t.free, number)
 }
 
-// strip removes the rare fields of a row.
+func (t *table) removeName(id uint32) {
+	n := t.names.Edit(id)
+	t.numbers.remove(t.hashOf(t.nameAt(id)), id)
+	for n.more != none {
+		t.unlinkHead(&n.more)
+	}
+	t.spareKeys += uint64(n.size)
+	*n = nameRow{head: none, more: none}
+	t.freeNames = append(t.freeNames, id)
+}
+
+// strip removes the rare columns of a row.
 func (t *table) strip(number uint32) {
-	r := t.row(number)
 	t.threads.remove(number)
 	t.eachSuperseded(number, func(key Digest) { t.forgetSuperseding(key, number) })
-	if r.extra != none {
-		t.extras[r.extra] = extra{}
-		t.freeExtras = append(t.freeExtras, r.extra)
+	if r := t.rows.Edit(number); r.extra != none {
+		t.extras.remove(r.extra)
 		r.extra = none
 	}
 }
 
-func (t *table) turnOf(r *row) *turn {
-	if r.extra == none {
-		return nil
+// compact moves keys and rare columns together if less than half of either is in use.
+func (t *table) compact() {
+	if t.spareKeys > mostSpareBytes && 2*t.spareKeys > t.keys.Size() {
+		t.compactKeys()
 	}
-	return t.extras[r.extra].turn
+	if t.extras.isSparse() {
+		t.compactExtras()
+	}
+}
+
+// mostSpareBytes is how many unused bytes are always kept.
+const mostSpareBytes = 1 << 16
+
+func (t *table) compactKeys() {
+	var keys paged.Texts
+	for id := range t.names.Len() {
+		if n := t.names.At(id); n.rows > 0 {
+			t.names.Edit(id).key = keys.Append(t.keys.At(n.key, n.size))
+		}
+	}
+	t.keys, t.spareKeys = keys, 0
+}
+
+func (t *table) compactExtras() {
+	var kept extras
+	for number := range t.rows.Len() {
+		if r := t.row(number); r.name != none && r.extra != none {
+			t.rows.Edit(number).extra = kept.add(t.extras.at(r.extra))
+		}
+	}
+	t.extras = kept
+}
+
+// turnOf is the turn of a row, or nil.
+func (t *table) turnOf(number uint32) *turn {
+	if slot := t.threads.slotOfRow(number); slot != none {
+		return &t.threads.turns[slot]
+	}
+	return nil
 }
 
 func (t *table) expiresAt(r *row) int64 {
 	if r.extra == none {
 		return 0
 	}
-	return t.extras[r.extra].expires
+	return t.extras.expiresAt(r.extra)
 }
 
 // intern returns the number of a value; equal values share it.
@@ -243,29 +262,34 @@ func (t *table) spaceNumber(namespace, collection string) uint32 {
 	return intern(t.spaceOf, &t.spaces, space{strings.Clone(namespace), strings.Clone(collection)})
 }
 
+// nameAt returns a name. Its key is valid as long as the index is locked.
+func (t *table) nameAt(id uint32) name {
+	n := t.names.At(id)
+	return name{n.space, t.keys.At(n.key, n.size)}
+}
+
 // nameNumber returns the number of a name, which is new if it has none.
-func (t *table) nameNumber(n name) uint32 {
+func (t *table) nameNumber(n name) (id uint32) {
 	hash := t.hashOf(n)
-	if number := t.find(hash, n); number != none {
-		return number
+	if id := t.find(hash, n); id != none {
+		return id
 	}
-	n.key = strings.Clone(n.key)
-	number := t.usedNames
+	kept := nameRow{key: t.keys.Append(n.key), size: uint32(len(n.key)), space: n.space, head: none, more: none}
 	if free := len(t.freeNames); free > 0 {
-		number, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
-	} else if t.usedNames++; int(number/namesPerChunk) == len(t.names) {
-		t.names = append(t.names, make([]nameRow, namesPerChunk))
+		id, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
+		*t.names.Edit(id) = kept
+	} else {
+		id = t.names.Append(kept)
 	}
-	*t.nameAt(number) = nameRow{name: n, head: none}
-	t.numbers.add(hash, number)
-	return number
+	t.numbers.add(hash, id)
+	return id
 }
 
 // nameOf returns the number of a name, or none.
 func (t *table) nameOf(n name) uint32 { return t.find(t.hashOf(n), n) }
 
 func (t *table) find(hash uint32, n name) uint32 {
-	return t.numbers.find(hash, func(number uint32) bool { return t.nameAt(number).name == n })
+	return t.numbers.find(hash, func(id uint32) bool { return t.nameAt(id) == n })
 }
 
 func (t *table) hashOf(n name) uint32 {
@@ -307,15 +331,7 @@ func (t *table) speakerNumber(terms []string) uint32 {
 	return n
 }
 
-// tag interns a tag.
-func (t *table) tag(tag string) string {
-	if kept, ok := t.tags[tag]; ok {
-		return kept
-	}
-	tag = strings.Clone(tag)
-	t.tags[tag] = tag
-	return tag
-}
+func (t *table) tagNumber(tag string) uint32 { return internText(t.tagOf, &t.tags, tag) }
 
 // internText is intern for texts that the caller does not own.
 func internText(numbers map[string]uint32, list *[]string, text string) uint32 {
@@ -335,30 +351,24 @@ func (t *table) storedFields(fields []Field) []storedField {
 	return kept
 }
 
-func (t *table) addExtra(e extra) uint32 {
-	if n := len(t.freeExtras); n > 0 {
-		number := t.freeExtras[n-1]
-		t.freeExtras = t.freeExtras[:n-1]
-		t.extras[number] = e
-		return number
+func (t *table) tagNumbers(tags []string) []uint32 {
+	var kept []uint32
+	for _, tag := range tags {
+		kept = append(kept, t.tagNumber(tag))
 	}
-	t.extras = append(t.extras, e)
-	return uint32(len(t.extras) - 1)
+	return kept
 }
 
-func (t *table) space(r *row) space { return t.spaces[t.nameAt(r.name).space] }
+func (t *table) space(r *row) space { return t.spaces[t.names.At(r.name).space] }
 
+// key is the key of a row. It is valid as long as the index is locked.
 func (t *table) key(r *row) string { return t.nameAt(r.name).key }
 
 // compareNames orders documents by namespace, collection and key.
 func (t *table) compareNames(a, b *row) int {
 	x, y := t.nameAt(a.name), t.nameAt(b.name)
 	if x.space != y.space {
-		s, u := t.spaces[x.space], t.spaces[y.space]
-		if c := strings.Compare(s.namespace, u.namespace); c != 0 {
-			return c
-		}
-		return strings.Compare(s.collection, u.collection)
+		return t.spaces[x.space].compare(t.spaces[y.space])
 	}
 	return strings.Compare(x.key, y.key)
 }
@@ -374,17 +384,22 @@ func (t *table) at(b store.BranchID, name uint32, version uint64) uint32 {
 
 // head returns the row of a document's newest version on a branch, or none.
 func (t *table) head(b store.BranchID, name uint32) uint32 {
-	if n := t.nameAt(name); n.on == b {
+	n := t.names.At(name)
+	if n.on == b {
 		return n.head
 	}
-	if number, ok := t.newest[headKey{b, name}]; ok {
-		return number
+	for at := n.more; at != none; {
+		h := t.heads.At(at)
+		if h.on == b {
+			return h.row
+		}
+		at = h.next
 	}
 	return none
 }
 
 func (t *table) setHead(b store.BranchID, name, number uint32) {
-	n := t.nameAt(name)
+	n := t.names.Edit(name)
 	if n.rows == 1 {
 		n.on = b
 	}
@@ -392,21 +407,51 @@ func (t *table) setHead(b store.BranchID, name, number uint32) {
 		n.head = number
 		return
 	}
-	t.newest[headKey{b, name}] = number
+	for at := n.more; at != none; at = t.heads.At(at).next {
+		if t.heads.At(at).on == b {
+			t.heads.Edit(at).row = number
+			return
+		}
+	}
+	n.more = t.addHead(headRow{on: b, row: number, next: n.more})
+}
+
+func (t *table) addHead(h headRow) (at uint32) {
+	if at = t.freeHeads; at == none {
+		return t.heads.Append(h)
+	}
+	t.freeHeads = t.heads.At(at).next
+	*t.heads.Edit(at) = h
+	return at
 }
 
 func (t *table) forgetHead(b store.BranchID, name uint32) {
-	if n := t.nameAt(name); n.on == b {
+	n := t.names.Edit(name)
+	if n.on == b {
 		n.head = none
 		return
 	}
-	delete(t.newest, headKey{b, name})
+	for link := &n.more; *link != none; link = &t.heads.Edit(*link).next {
+		if t.heads.At(*link).on == b {
+			t.unlinkHead(link)
+			return
+		}
+	}
+}
+
+// unlinkHead frees the head that a link points to.
+func (t *table) unlinkHead(link *uint32) {
+	at := *link
+	h := t.heads.Edit(at)
+	*link = h.next
+	*h = headRow{row: none, next: t.freeHeads}
+	t.freeHeads = at
 }
 
 // link inserts a row into the version chain of its document on its branch. If the chain has that version already, link
 // returns its row and changes nothing; otherwise it returns none.
 func (t *table) link(number uint32) (same uint32) {
-	r := t.row(number)
+	r := t.rows.Edit(number)
 	above, below := none, t.head(r.branch, r.name)
 	if t.linked != none { // versions in descending order continue at the last linked row
 		if l := t.row(t.linked); l.branch == r.branch && l.name == r.name && l.version > r.version {
@@ -421,10 +466,10 @@ func (t *table) link(number uint32) (same uint32) {
 	}
 	r.previous, r.until = below, store.Latest
 	if below != none {
-		t.row(below).until = r.version
+		t.rows.Edit(below).until = r.version
 	}
 	if above != none {
-		r.until, t.row(above).previous = t.row(above).version, number
+		r.until, t.rows.Edit(above).previous = t.row(above).version, number
 	} else {
 		t.setHead(r.branch, r.name, number)
 	}

@@ -50,6 +50,7 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 		run := x.mergeable()
 		if run == nil {
 			x.addAllWanted(ctx)
+			x.compact()
 			return nil
 		}
 		if err := x.merge(run); err != nil {
@@ -57,6 +58,12 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 		}
 	}
 	return ctx.Err()
+}
+
+func (x *Index) compact() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.table.compact()
 }
 
 // freeze stops the growth of tails and returns them. The caller holds tending.
@@ -265,14 +272,12 @@ func (x *Index) relocate(p *part) {
 		if number == none {
 			continue
 		}
-		r := x.table.row(number)
-		r.part, r.local = p.id, uint32(local)
-		if x.table.expiresAt(r) != 0 {
+		*x.table.places.Edit(number) = place{p.id, uint32(local)}
+		if x.table.expiresAt(x.table.row(number)) != 0 {
 			p.expiring = append(p.expiring, uint32(local))
 		}
 	}
 	for local, number := range p.ghosts {
-		r := x.table.row(number)
-		r.part, r.local = p.id, uint32(local)
+		*x.table.places.Edit(number) = place{p.id, uint32(local)}
 	}
 }

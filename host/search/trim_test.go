@@ -33,13 +33,13 @@ func TestTrimmingChangesNoAnswerThatCanBeAskedFor(t *testing.T) {
 		}
 		return out
 	}
-	before, had := ask(), int(x.table.used)-len(x.table.free)
+	before, had := ask(), x.table.held()
 	x.Trim(1, floor, pins)
 	if got := ask(); got != before {
 		t.Errorf("found\n%s\nnot\n%s", got, before)
 	}
-	if int(x.table.used)-len(x.table.free) > had/2 {
-		t.Errorf("of %d documents %d are still held", had, int(x.table.used)-len(x.table.free))
+	if x.table.held() > had/2 {
+		t.Errorf("of %d documents %d are still held", had, x.table.held())
 	}
 	tend(t, x)
 	for _, p := range x.parts {

@@ -43,18 +43,18 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	}
 	if before != none {
 		v.rows.remove(before)
-		r := v.count(x, before, -1)
+		v.count(x, before, -1)
 		v.touch(x, before)
 		for _, s := range v.selections {
-			s.remove(x, r)
+			s.remove(x, before)
 		}
 	}
 	if after != none {
 		v.rows.add(after)
-		r := v.count(x, after, 1)
+		v.count(x, after, 1)
 		v.touch(x, after)
 		for _, s := range v.selections {
-			s.add(x, r)
+			s.add(x, after)
 		}
 	}
 }
@@ -66,13 +66,12 @@ func (v *visible) touch(x *Index, number uint32) {
 	}
 }
 
-func (v *visible) count(x *Index, number uint32, sign int) *row {
+func (v *visible) count(x *Index, number uint32, sign int) {
 	r := x.table.row(number)
 	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
-	if turn := x.table.turnOf(r); turn != nil {
+	if turn := x.table.turnOf(number); turn != nil {
 		v.countVoice(turn.speaker, r.facet, sign)
 	}
-	return r
 }
 
 func (v *visible) countVoice(speaker, facet uint32, sign int) {
@@ -136,17 +135,17 @@ func (x *Index) view(l store.Lineage) *visible {
 // build computes the view of a lineage: from each branch, nearest first, the newest row of each document at the branch's
 // cut, except documents of which a nearer branch has a version.
 func (x *Index) build(l store.Lineage) *visible {
-	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, voices: map[uint32][]voice{}, selections: map[string]*selection{}}
-	hidden := newBitset(int(x.table.usedNames))
+	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.rows.Len())), sums: map[uint32]sum{}, voices: map[uint32][]voice{}, selections: map[string]*selection{}}
+	hidden := newBitset(int(x.table.names.Len()))
 	for i, segment := range l {
 		b := x.branches[segment.Branch]
 		if b == nil {
 			continue
 		}
-		for _, number := range b.rows {
+		b.each(func(number uint32) {
 			r := x.table.row(number)
 			if !r.newestAt(segment.At) || i > 0 && hidden.has(r.name) {
-				continue
+				return
 			}
 			if i < len(l)-1 {
 				hidden.add(r.name)
@@ -154,7 +153,7 @@ func (x *Index) build(l store.Lineage) *visible {
 			if !r.gone {
 				v.replace(x, none, number)
 			}
-		}
+		})
 	}
 	return v
 }
@@ -263,15 +262,17 @@ func (s *selection) of(x *Index, number uint32) choice {
 	return s.facets[number]
 }
 
-func (s *selection) add(x *Index, r *row) {
-	if p := s.parts[r.part]; p != nil {
-		p.add(s.of(x, r.facet), r.local)
+func (s *selection) add(x *Index, number uint32) {
+	at := x.table.placeOf(number)
+	if p := s.parts[at.part]; p != nil {
+		p.add(s.of(x, x.table.row(number).facet), at.local)
 	}
 }
 
-func (s *selection) remove(x *Index, r *row) {
-	if p := s.parts[r.part]; p != nil && s.of(x, r.facet).selected {
-		p.remove(r.local)
+func (s *selection) remove(x *Index, number uint32) {
+	at := x.table.placeOf(number)
+	if p := s.parts[at.part]; p != nil && s.of(x, x.table.row(number).facet).selected {
+		p.remove(at.local)
 	}
 }
 
