@@ -82,6 +82,7 @@ func (x *Index) erase(number uint32) {
 	if x.table.row(number).gone {
 		p.ghosts[at.local] = none
 	} else {
+		x.setLive(number, false)
 		p.rows[at.local] = none
 		p.dead++
 		x.semanticRemove(number)

@@ -63,6 +63,7 @@ type Index struct {
 	table    *table
 	branches map[store.BranchID]*branch
 	parts    map[uint32]*part
+	live     bitset // the rows that are the newest of their documents on their branches, but for tombstones
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
@@ -84,21 +85,24 @@ type Index struct {
 
 // branch is the index of a branch.
 type branch struct {
-	parts  []*part // sealed parts, oldest first, then the tail, if any
-	newest uint64  // the newest version of a row
+	parts      []*part    // sealed parts, oldest first, then the tail, if any
+	newest     uint64     // the newest version of a row
+	newestOnes statistics // of the rows that are live
 }
 
 // each calls do for the rows, tombstones included. do may erase rows.
 func (b *branch) each(do func(number uint32)) {
 	for _, p := range b.parts {
-		for _, list := range [][]uint32{p.rows, p.ghosts} {
-			for _, number := range list {
-				if number != none {
-					do(number)
-				}
-			}
-		}
+		p.each(do)
 	}
+}
+
+// size is about how many rows the branch has.
+func (b *branch) size() (n int) {
+	for _, p := range b.parts {
+		n += len(p.rows) + len(p.ghosts)
+	}
+	return n
 }
 
 // tail returns the part that grows, or nil.
@@ -352,6 +356,7 @@ func (x *Index) insertRow(r row, said *turn, p *preparedDoc) {
 	}
 	number := t.add(r, said)
 	t.link(number)
+	x.linked(number)
 	b := x.branch(r.branch)
 	b.newest = max(b.newest, r.version)
 	x.addToTail(b, number, p)
@@ -398,7 +403,7 @@ func (x *Index) turnOf(t *Turn, p *preparedDoc, space uint32) *turn {
 func (x *Index) branch(id store.BranchID) *branch {
 	b := x.branches[id]
 	if b == nil {
-		b = &branch{}
+		b = &branch{newestOnes: newStatistics()}
 		x.branches[id] = b
 	}
 	return b
@@ -413,7 +418,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
 		x.parts[tail.id] = tail
 		b.parts = append(b.parts, tail)
 	}
-	tail.first = min(tail.first, r.version)
+	tail.first, tail.last = min(tail.first, r.version), max(tail.last, r.version)
 	if r.gone {
 		*x.table.places.Edit(number) = place{tail.id, uint32(len(tail.ghosts))}
 		tail.ghosts = append(tail.ghosts, number)
@@ -425,9 +430,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
 	if x.full(tail) {
 		x.signalDue()
 	}
-	if x.table.expiresAt(r) != 0 {
-		tail.expiring = append(tail.expiring, local)
-	}
+	tail.note(x.table, r, local)
 	tail.tail.add(p.words, r.length)
 }
 

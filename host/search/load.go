@@ -218,6 +218,7 @@ func (x *Index) addPart(id store.BranchID, l loadedPart) {
 	for i := range l.stored.ghosts {
 		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], uint32(i)))
 	}
+	p.sortExpiring()
 }
 
 // addStored adds a row and returns its number, or none when the index has that version already.
@@ -244,10 +245,11 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 	number := t.add(r, said)
 	*t.places.Edit(number) = place{p.id, local}
 	t.link(number)
+	x.linked(number)
 	b.newest = max(b.newest, r.version)
-	p.first = min(p.first, d.version)
-	if d.expires != 0 {
-		p.expiring = append(p.expiring, local)
+	p.first, p.last = min(p.first, d.version), max(p.last, d.version)
+	if !d.gone {
+		p.note(t, t.row(number), local)
 	}
 	if !d.gone {
 		x.semanticAdd(number, Embedding{})

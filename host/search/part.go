@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
@@ -18,8 +19,10 @@ type part struct {
 	rows     []uint32 // by document; none for removed ones
 	dead     int      // removed documents
 	ghosts   []uint32 // rows of tombstones; none for removed ones
-	expiring []uint32 // documents that expire
+	expiring []expiry // documents that expire, in the order in which they do unless the part grows
+	facets   bitset   // of its documents
 	first    uint64   // the oldest version
+	last     uint64   // the newest version
 
 	tail   *tail
 	frozen bool // the tail is being compressed: nothing is added
@@ -32,7 +35,37 @@ type part struct {
 	known   knownSets
 }
 
+// expiry is when a document expires, in µs.
+type expiry struct {
+	at    int64
+	local uint32
+}
+
 func (p *part) docs() int { return len(p.rows) }
+
+// each calls do for the rows, tombstones included. do may erase rows.
+func (p *part) each(do func(number uint32)) {
+	for _, list := range [][]uint32{p.rows, p.ghosts} {
+		for _, number := range list {
+			if number != none {
+				do(number)
+			}
+		}
+	}
+}
+
+// note notes what searches ask of a part about a document, whose row is given.
+func (p *part) note(t *table, r *row, local uint32) {
+	p.facets.add(r.facet)
+	if at := t.expiresAt(r); at != 0 {
+		p.expiring = append(p.expiring, expiry{at, local})
+	}
+}
+
+// sortExpiring puts the documents in the order in which they expire.
+func (p *part) sortExpiring() {
+	slices.SortFunc(p.expiring, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.local, b.local)) })
+}
 
 // lengths returns the length codes of the part's documents.
 func (p *part) lengths() []byte {

@@ -39,7 +39,10 @@ func (x *Index) replaceOne(d *Doc, p *preparedDoc) {
 	for _, v := range views {
 		v.replace(x, number, none)
 	}
+	live := x.live.has(number)
+	x.setLive(number, false)
 	x.rewrite(number, d, p, space)
+	x.setLive(number, live && !t.row(number).gone)
 	if t.row(number).gone {
 		return
 	}

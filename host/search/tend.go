@@ -92,6 +92,7 @@ func (x *Index) seal(p *part) error {
 	was := p.tail
 	x.mu.Lock() // which waits for those who read the tail
 	p.tail, p.frozen, p.sealed = nil, false, sealed
+	p.sortExpiring()
 	x.mu.Unlock()
 	x.addWanted(p)
 	if was.reset() <= mostSpare {
@@ -198,7 +199,7 @@ func (x *Index) plan(parts []*part) mergePlan {
 			m.into.rows = append(m.into.rows, number)
 		}
 		m.moved, m.shift = append(m.moved, moved), append(m.shift, shift)
-		m.into.first = min(m.into.first, p.first)
+		m.into.first, m.into.last = min(m.into.first, p.first), max(m.into.last, p.last)
 	}
 	return m
 }
@@ -273,10 +274,9 @@ func (x *Index) relocate(p *part) {
 			continue
 		}
 		*x.table.places.Edit(number) = place{p.id, uint32(local)}
-		if x.table.expiresAt(x.table.row(number)) != 0 {
-			p.expiring = append(p.expiring, uint32(local))
-		}
+		p.note(x.table, x.table.row(number), uint32(local))
 	}
+	p.sortExpiring()
 	for local, number := range p.ghosts {
 		*x.table.places.Edit(number) = place{p.id, uint32(local)}
 	}

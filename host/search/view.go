@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,12 +14,27 @@ import (
 // visible is the rows that a lineage sees, with their statistics. Writers update it with mu locked; searches, which hold
 // mu for reading, add selections with cacheMu locked.
 type visible struct {
-	lineage    store.Lineage
-	rows       bitset
-	sums       map[uint32]sum     // by facet
-	voices     map[uint32][]voice // turns of conversations, by speaker
+	lineage store.Lineage
+	rows    bitset
+	statistics
 	selections map[string]*selection
 	used       uint64
+}
+
+// statistics are those of a set of rows.
+type statistics struct {
+	sums   map[uint32]sum     // by facet
+	voices map[uint32][]voice // turns of conversations, by speaker
+}
+
+func newStatistics() statistics { return statistics{map[uint32]sum{}, map[uint32][]voice{}} }
+
+func (s statistics) clone() statistics {
+	c := statistics{maps.Clone(s.sums), maps.Clone(s.voices)}
+	for speaker, list := range c.voices {
+		c.voices[speaker] = slices.Clone(list)
+	}
+	return c
 }
 
 // voice is the turns of a speaker within a facet.
@@ -43,7 +59,7 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	}
 	if before != none {
 		v.rows.remove(before)
-		v.count(x, before, -1)
+		v.count(x.table, before, -1)
 		v.touch(x, before)
 		for _, s := range v.selections {
 			s.remove(x, before)
@@ -51,7 +67,7 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	}
 	if after != none {
 		v.rows.add(after)
-		v.count(x, after, 1)
+		v.count(x.table, after, 1)
 		v.touch(x, after)
 		for _, s := range v.selections {
 			s.add(x, after)
@@ -66,16 +82,17 @@ func (v *visible) touch(x *Index, number uint32) {
 	}
 }
 
-func (v *visible) count(x *Index, number uint32, sign int) {
-	r := x.table.row(number)
-	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
-	if turn := x.table.turnOf(number); turn != nil {
-		v.countVoice(turn.speaker, r.facet, sign)
+// count adds a row to the statistics, or takes it out.
+func (s statistics) count(t *table, number uint32, sign int) {
+	r := t.row(number)
+	s.sums[r.facet] = s.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
+	if turn := t.turnOf(number); turn != nil {
+		s.countVoice(turn.speaker, r.facet, sign)
 	}
 }
 
-func (v *visible) countVoice(speaker, facet uint32, sign int) {
-	list := v.voices[speaker]
+func (s statistics) countVoice(speaker, facet uint32, sign int) {
+	list := s.voices[speaker]
 	i := slices.IndexFunc(list, func(of voice) bool { return of.facet == facet })
 	if i < 0 {
 		i, list = len(list), append(list, voice{facet: facet})
@@ -83,8 +100,8 @@ func (v *visible) countVoice(speaker, facet uint32, sign int) {
 	if list[i].turns += sign; list[i].turns == 0 {
 		list = slices.Delete(list, i, i+1)
 	}
-	if v.voices[speaker] = list; len(list) == 0 {
-		delete(v.voices, speaker)
+	if s.voices[speaker] = list; len(list) == 0 {
+		delete(s.voices, speaker)
 	}
 }
 
@@ -133,22 +150,32 @@ func (x *Index) view(l store.Lineage) *visible {
 }
 
 // build computes the view of a lineage: from each branch, nearest first, the newest row of each document at the branch's
-// cut, except documents of which a nearer branch has a version.
+// cut, except documents of which a nearer branch has a version. It begins with the branch that has the most rows, of which those that
+// see it at their newest are known, and looks at the rows of the others.
 func (x *Index) build(l store.Lineage) *visible {
-	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.rows.Len())), sums: map[uint32]sum{}, voices: map[uint32][]voice{}, selections: map[string]*selection{}}
+	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.rows.Len())), statistics: newStatistics(), selections: map[string]*selection{}}
+	most := x.largest(l)
+	if most < 0 {
+		return v
+	}
+	x.see(v, l[most])
 	hidden := newBitset(int(x.table.names.Len()))
 	for i, segment := range l {
 		b := x.branches[segment.Branch]
-		if b == nil {
+		if b == nil || i == most {
 			continue
 		}
 		b.each(func(number uint32) {
 			r := x.table.row(number)
-			if !r.newestAt(segment.At) || i > 0 && hidden.has(r.name) {
+			if !r.newestAt(segment.At) || !hidden.add(r.name) {
 				return
 			}
-			if i < len(l)-1 {
-				hidden.add(r.name)
+			other := x.table.at(l[most].Branch, r.name, l[most].At)
+			if i > most && other != none {
+				return
+			}
+			if other != none && v.rows.has(other) {
+				v.replace(x, other, none)
 			}
 			if !r.gone {
 				v.replace(x, none, number)
@@ -156,6 +183,79 @@ func (x *Index) build(l store.Lineage) *visible {
 		})
 	}
 	return v
+}
+
+// largest returns the place of the branch with the most rows in a lineage; -1: none has any.
+func (x *Index) largest(l store.Lineage) (most int) {
+	most, rows := -1, 0
+	for i, segment := range l {
+		if b := x.branches[segment.Branch]; b != nil && b.size() > rows {
+			most, rows = i, b.size()
+		}
+	}
+	return most
+}
+
+// see makes an empty view that of one branch at a cut.
+func (x *Index) see(v *visible, at store.Segment) {
+	b := x.branches[at.Branch]
+	v.statistics = b.newestOnes.clone()
+	for _, p := range b.parts {
+		for _, number := range p.rows {
+			if number != none && x.live.has(number) {
+				v.rows.add(number)
+			}
+		}
+	}
+	if b.newest <= at.At {
+		return
+	}
+	for _, p := range b.parts {
+		if p.last > at.At {
+			p.each(func(number uint32) { x.unsee(v, number, at.At) })
+		}
+	}
+}
+
+// unsee replaces a row by the one before it, if it is newer than a cut.
+func (x *Index) unsee(v *visible, number uint32, cut uint64) {
+	r := x.table.row(number)
+	if r.version <= cut {
+		return
+	}
+	if v.rows.has(number) {
+		v.replace(x, number, none)
+	}
+	if r.previous == none {
+		return
+	}
+	if before := x.table.row(r.previous); before.version <= cut && !before.gone {
+		v.replace(x, none, r.previous)
+	}
+}
+
+// setLive notes whether a row is the newest of its document on its branch, and no tombstone.
+func (x *Index) setLive(number uint32, in bool) {
+	if in == x.live.has(number) {
+		return
+	}
+	sign := 1
+	if x.live.set(number, in); !in {
+		sign = -1
+	}
+	x.branch(x.table.row(number).branch).newestOnes.count(x.table, number, sign)
+}
+
+// linked notes that a row has been linked: it may be the newest of its document instead of another.
+func (x *Index) linked(number uint32) {
+	r := x.table.row(number)
+	if r.until != store.Latest {
+		return
+	}
+	if r.previous != none {
+		x.setLive(r.previous, false)
+	}
+	x.setLive(number, !r.gone)
 }
 
 // evict drops the least recently used view if the cache is full.
@@ -243,13 +343,31 @@ func selectionID(v View) string {
 
 func (s *selection) pick(x *Index, v *visible, p *part) *partSelection {
 	picked := &partSelection{all: newBitset(p.docs()), active: newBitset(p.docs())}
+	only, uniform := s.ofPart(x, p)
 	for local, number := range p.rows {
 		if number == none || !v.rows.has(number) {
 			continue
 		}
-		picked.add(s.of(x, x.table.row(number).facet), uint32(local))
+		c := only
+		if !uniform {
+			c = s.of(x, x.table.row(number).facet)
+		}
+		picked.add(c, uint32(local))
 	}
 	return picked
+}
+
+// ofPart is the selection's choice for all facets of a part, if they have the same.
+func (s *selection) ofPart(x *Index, p *part) (all choice, uniform bool) {
+	first := true
+	uniform = true
+	p.facets.each(func(facet uint32) bool {
+		c := s.of(x, facet)
+		uniform = first || c == all
+		first, all = false, c
+		return uniform
+	})
+	return all, uniform
 }
 
 // of is the selection's choice for a facet.
@@ -341,9 +459,15 @@ func (x *Index) sums(v *visible, now int64, counts func(facet uint32) bool) (all
 
 // eachExpired calls do for the documents of a part that have expired.
 func (x *Index) eachExpired(p *part, now int64, do func(local uint32)) {
-	for _, local := range p.expiring {
-		if number := p.rows[local]; number != none && x.table.expiresAt(x.table.row(number)) <= now {
-			do(local)
+	for _, e := range p.expiring {
+		if e.at > now {
+			if p.sealed != nil {
+				return // they are in order
+			}
+			continue
+		}
+		if p.rows[e.local] != none {
+			do(e.local)
 		}
 	}
 }
