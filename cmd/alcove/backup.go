@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -148,8 +147,12 @@ refused, unless it is to go on with that.`,
 			if err := checkBackup(args[0]); err != nil { // before a data directory is made for it
 				return err
 			}
+			directory, err := a.directory(dir)
+			if err != nil {
+				return err
+			}
 			bar := a.progress("restoring", -1)
-			r, err := space.Directory(dir).Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
+			r, err := directory.Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/space"
 )
 
 func (a *app) printLoaded(dir string, v operator.Verified) error {
@@ -50,7 +49,11 @@ func (a *app) verify(ctx context.Context) (v operator.Verified, err error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Findings, err = space.Directory(dir).Examine(); len(v.Findings) > 0 || err != nil {
+	directory, err := a.directory(dir)
+	if err != nil {
+		return v, err
+	}
+	if v.Findings, err = directory.Examine(); len(v.Findings) > 0 || err != nil {
 		return v, err
 	}
 	return query(ctx, a, operator.Verify)

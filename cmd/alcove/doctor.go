@@ -24,7 +24,6 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/space"
 )
 
 const (
@@ -318,7 +317,11 @@ func endProcess(dir string, pid int) string {
 // examineStore examines the store and what is in it, through the server if it answers.
 func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) (found []finding) {
 	if !reached {
-		if err := space.Directory(dir).CheckDatabase(); err != nil {
+		directory, err := a.directory(dir)
+		if err == nil {
+			err = directory.CheckDatabase()
+		}
+		if err != nil {
 			return []finding{{"store", bad, err.Error()}}
 		}
 		return []finding{{"store", fine, "is opened by the next server"}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/space"
 )
 
 // importBatch is the number of memories in one request.
@@ -104,8 +103,12 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 	if err != nil {
 		return err
 	}
+	directory, err := a.directory(dir)
+	if err != nil {
+		return err
+	}
 	bar := a.progress("importing", info.Size())
-	v, err := space.Directory(dir).Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
+	v, err := directory.Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}

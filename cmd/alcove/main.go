@@ -69,6 +69,8 @@ type app struct {
 	env func(string) string
 
 	data      string
+	store     string        // the URL of the database that has the store; empty: it is in the data directory
+	storeFile string        // a file with that URL
 	cache     string        // of compiled modules
 	sharing   owner.Sharing // of the data directory
 	warned    bool          // of it
@@ -115,6 +117,8 @@ All commands talk to the one server of the data directory, and start it if need 
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", defaultData(a.env), "the data directory (or ALCOVE_DATA)")
+	flags.StringVar(&a.store, "store", "", "the database that has the store, as in postgres://USER@HOST/DATABASE?space=NAME (or ALCOVE_STORE; default: the data directory)")
+	flags.StringVar(&a.storeFile, "store-file", a.env("ALCOVE_STORE_FILE"), "a file with the URL of that database, for one with a password (or ALCOVE_STORE_FILE)")
 	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")

@@ -25,7 +25,10 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/postgres"
 )
 
 var updateRecorded = flag.Bool("update", false, "record the answers of the front ends anew")
@@ -39,6 +42,34 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 	if underRace && testing.Short() {
 		t.Skip("the race detector makes a compilation of the built-in families take minutes: the pass without it replays the answers")
 	}
+	replayRecorded(t, func(*testing.T) store.Driver { return nil })
+}
+
+// The answers of a server whose store is in a database are the same bytes.
+func TestAnswersFromPostgreSQLAreAsRecorded(t *testing.T) {
+	t.Parallel()
+	if *updateRecorded {
+		t.Skip("the answers are recorded with the embedded store")
+	}
+	if underRace {
+		t.Skip("the race detector makes a compilation of the built-in families take minutes: the pass without it replays the answers")
+	}
+	database := postgres.Start(t)
+	replayRecorded(t, func(t *testing.T) store.Driver {
+		url, err := database.Database()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := space.DriverFor(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	})
+}
+
+// replayRecorded replays the recorded calls on servers with stores of a driver; nil: the default one.
+func replayRecorded(t *testing.T, driver func(*testing.T) store.Driver) {
 	calls := recordedLines(t, "calls.txt")
 	compiled := filepath.Join(t.TempDir(), "modules") // by the first server, for all
 	for _, front := range []struct {
@@ -48,7 +79,7 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 		{"stdio", openStdio}, {"socket", openSocket}, {"http-2025-11-25", openSession}, {"http-2026-07-28", openStateless}, {"operation", openOperations},
 	} {
 		t.Run(front.name, func(t *testing.T) {
-			s := serveRecorded(t, compiled)
+			s := serveRecorded(t, compiled, driver(t))
 			send := front.open(t, s)
 			var out strings.Builder
 			for _, line := range calls {
@@ -63,7 +94,7 @@ func TestAnswersAreAsRecorded(t *testing.T) {
 		})
 	}
 	t.Run("commands", func(t *testing.T) {
-		s := serveRecorded(t, compiled)
+		s := serveRecorded(t, compiled, driver(t))
 		var out strings.Builder
 		for _, line := range recordedLines(t, "commands.txt") {
 			s.advance()
@@ -85,12 +116,12 @@ type recordedServer struct {
 func (s *recordedServer) advance() { s.now.Add(1) }
 
 // serveRecorded serves a new data directory. compiled is the cache of compiled modules.
-func serveRecorded(t *testing.T, compiled string) *recordedServer {
+func serveRecorded(t *testing.T, compiled string, driver store.Driver) *recordedServer {
 	t.Helper()
 	s := &recordedServer{dir: filepath.Join(t.TempDir(), "data")}
 	s.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
 	ctx, stop := context.WithCancel(context.Background())
-	h, err := host.Open(ctx, host.Options{Dir: s.dir, Version: "recorded", Cache: sandbox.Cache{Dir: compiled}, Families: distFamilies(t), Compiler: sandbox.Compiler{Timeout: await.Limit}, Clock: func() time.Time { return time.Unix(s.now.Load(), 0) }})
+	h, err := host.Open(ctx, host.Options{Dir: s.dir, Driver: driver, Version: "recorded", Cache: sandbox.Cache{Dir: compiled}, Families: distFamilies(t), Compiler: sandbox.Compiler{Timeout: await.Limit}, Clock: func() time.Time { return time.Unix(s.now.Load(), 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}

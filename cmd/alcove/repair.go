@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
@@ -19,7 +18,10 @@ func (a *app) repairCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			directory := space.Directory(dir)
+			directory, err := a.directory(dir)
+			if err != nil {
+				return err
+			}
 			if has, err := directory.HasStore(); !has || err != nil {
 				return notFound("there is no store in %s", dir)
 			}

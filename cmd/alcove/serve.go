@@ -139,8 +139,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	directory, err := a.directory(dir)
+	if err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
-	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
+	h, err := host.Open(ctx, host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
 		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
@@ -196,5 +200,9 @@ func (a *app) starter(dir string) (func() (<-chan error, error), error) {
 	if a.sharing.Group {
 		added = append(added, "--shared-group")
 	}
+	if _, err := a.storeURL(); err != nil { // the server would end with the same error
+		return nil, err
+	}
+	added = append(added, a.storeArguments()...)
 	return owner.Starter(program, dir, added...), nil
 }

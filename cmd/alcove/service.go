@@ -88,6 +88,11 @@ func (a *app) installService(ctx context.Context, flags []string) error {
 	if a.sharing.Group {
 		args = append(args, "--shared-group")
 	}
+	if at, err := a.storeURL(); err != nil {
+		return err
+	} else if args = append(args, a.storeArguments()...); at != "" && a.store == "" && a.storeFile == "" {
+		return &usageError{errors.New("a service does not have ALCOVE_STORE: put the URL into a file, and name it with --store-file")}
+	}
 	if a.cache != "" {
 		cache, err := a.moduleCache()
 		if err != nil {

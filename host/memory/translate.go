@@ -35,6 +35,10 @@ func (s *Space) translate(doing string, err error) error {
 	case errors.Is(err, store.ErrReplaced):
 		return &Error{Code: Unavailable, Cause: err, Message: "could not " + doing + ", because " + err.Error() +
 			". Nothing is written any more, and reading goes on from what is open. Have the user put the files back, or stop this server: the next one serves what is in the data directory then. alcove doctor says how"}
+	case errors.Is(err, store.ErrUnavailable):
+		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": the database of the server does not answer. A write may still take effect: retry with the same request id in a moment, and if this goes on have the database checked"}
+	case errors.Is(err, store.ErrFenced):
+		return &Error{Code: Unavailable, Cause: err, Message: "could not " + doing + ": another server has taken this memory over, and this one can write nothing any more. Nothing was changed: connect to that server, or stop it and start this one again"}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "the memory is shutting down: retry in a moment"}
 	}

@@ -71,6 +71,9 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		return p, err
 	}
 	p.locked = o.Locked || lock.Lock.Locked
+	if err := checkDriver(o.Dir, o.Driver); err != nil {
+		return p, err
+	}
 	if o.Posture != "" {
 		switch there, err := o.Driver.Exists(o.Dir); {
 		case err != nil:
@@ -80,13 +83,18 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		}
 	}
 	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly})
-	if errors.Is(err, store.ErrReadOnly) {
+	if _, files := o.Driver.(store.Filed); files && errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
 	}
 	if err != nil {
 		return p, fmt.Errorf("open the store in %s: %w", o.Dir, err)
 	}
 	closing.Later("the store", p.Engine.Close)
+	if !a.ReadOnly {
+		if err := noteDriver(o.Dir, o.Driver); err != nil {
+			return p, err
+		}
+	}
 	tuned, err := search.Tuning{Languages: o.Language, BM25: o.BM25, Conversations: o.Conversations}.Options()
 	if err != nil {
 		return p, err

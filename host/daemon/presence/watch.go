@@ -78,7 +78,7 @@ func (w *Watcher) Look() {
 	}
 	switch {
 	case !o.OnDemand:
-	case (!same || errors.Is(fault, store.ErrReplaced)) && o.Unused():
+	case (!same || errors.Is(fault, store.ErrReplaced) || errors.Is(fault, store.ErrFenced)) && o.Unused():
 		o.Logger.Error("leaving, so that the next client is served what is in the data directory now", "dir", o.Dir)
 		o.Stop()
 	case o.ReadOnly && owner.Writable(o.Dir) == nil:

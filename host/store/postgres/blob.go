@@ -83,7 +83,7 @@ func (e *Engine) writeCopy(r io.Reader) (blob store.Blob, err error) {
 	h := sha256.New()
 	size, err := io.Copy(io.MultiWriter(f, h), r)
 	blob = store.Blob{Digest: hex.EncodeToString(h.Sum(nil)), Size: size}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), e.blobPath(blob.Digest))
 	}
 	if err != nil {

@@ -114,7 +114,7 @@ func TestNoErrorContainsAPassword(t *testing.T) {
 			_, err = d.Open(t.Context(), t.TempDir(), store.Options{})
 		}
 		if err == nil || strings.Contains(err.Error(), "hushed") || strings.Contains(err.Error(), "hush/ed") {
-			t.Errorf("%v", err)
+			t.Errorf("opening %s has the error %v, want one without the password", strings.Split(url, ":")[0], err)
 		}
 	}
 }
