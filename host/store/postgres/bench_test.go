@@ -1,0 +1,118 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/must"
+	server "github.com/alcove-memory/alcove/host/testing/postgres"
+)
+
+// BenchmarkEngines compares the embedded engine with PostgreSQL, which syncs here too.
+func BenchmarkEngines(b *testing.B) {
+	s := server.Start(b, "fsync=on", "max_connections=200")
+	b.Run("embedded", func(b *testing.B) {
+		compareEngine(b, func(b *testing.B, dir, _ string) store.Engine {
+			return must.Get(bolt.Driver{}.Open(b.Context(), dir, store.Options{}))
+		})
+	})
+	b.Run("PostgreSQL", func(b *testing.B) {
+		url := must.Get(s.Database())
+		compareEngine(b, func(b *testing.B, dir, space string) store.Engine {
+			return must.Get(driver(b, url+"&space="+space).Open(b.Context(), dir, store.Options{}))
+		})
+	})
+}
+
+func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) store.Engine) {
+	dir, lineage := b.TempDir(), store.Lineage{{Branch: 1, At: store.Latest}}
+	e := open(b, dir, "bench")
+	must.Do(b, put(b.Context(), e, "warm", "1"))
+	for _, writers := range []int{1, 16} {
+		b.Run(fmt.Sprintf("put with %d writers", writers), func(b *testing.B) {
+			measure(b, writers, b.N, func(w, i int) error { return put(b.Context(), e, fmt.Sprint(writers, w, i), value) })
+		})
+	}
+	b.Run("put with 16 writers over 8 spaces", func(b *testing.B) {
+		var engines []store.Engine
+		for i := range 8 {
+			one := open(b, b.TempDir(), fmt.Sprint("one", i))
+			defer one.Close()
+			engines = append(engines, one)
+		}
+		measure(b, 16, b.N, func(w, i int) error { return put(b.Context(), engines[w%8], fmt.Sprint(w, i), value) })
+	})
+	b.Run("batch of 100", func(b *testing.B) {
+		measure(b, 1, b.N, func(_, i int) error {
+			var batch store.Batch
+			for k := range 100 {
+				batch.Writes = append(batch.Writes, store.Write{Branch: 1, Key: key(fmt.Sprint("batch", i, k)), Value: []byte(value)})
+			}
+			_, err := e.Commit(b.Context(), batch)
+			return err
+		})
+	})
+	for depth := range 101 {
+		if slices.Contains([]int{0, 10, 100}, depth) {
+			b.Run(fmt.Sprintf("get at depth %d", depth), func(b *testing.B) {
+				measure(b, 1, b.N, func(int, int) error {
+					_, err := e.GetAt(b.Context(), lineage, []store.Key{key("warm")})
+					return err
+				})
+			})
+		}
+		head := must.Get(e.Head(b.Context()))
+		lineage = lineage.At(head.Version).Fork(store.BranchID(2 + depth))
+		must.Get(e.Commit(b.Context(), store.Batch{Writes: []store.Write{{Branch: lineage[0].Branch, Key: key("own"), Value: []byte(value)}}}))
+	}
+	forks := 0
+	b.Run("fork", func(b *testing.B) { // the record of a branch, under conditions
+		measure(b, 1, b.N, func(int, int) error {
+			forks++
+			record := store.Key{Namespace: "_", Collection: "_branches", Name: fmt.Sprint("fork", forks)}
+			root := store.Lineage{{Branch: store.Catalogue, At: store.Latest}}
+			_, err := e.Commit(b.Context(), store.Batch{Writes: []store.Write{{Branch: store.Catalogue, Key: record, Value: []byte(value)}}, Expect: []store.Expectation{{Lineage: root, Key: record}}})
+			return err
+		})
+	})
+	must.Do(b, e.Close())
+	b.Run("start", func(b *testing.B) {
+		measure(b, 1, min(b.N, 30), func(int, int) error { return open(b, dir, "bench").Close() })
+	})
+}
+
+var value = string(slices.Repeat([]byte{'v'}, 200))
+
+// measure has writers do something n times in all, and reports percentiles and the rate.
+func measure(b *testing.B, writers, n int, do func(w, i int) error) {
+	b.Helper()
+	var mu sync.Mutex
+	var took []time.Duration
+	var all sync.WaitGroup
+	began := time.Now()
+	for w := range writers {
+		all.Go(func() {
+			for i := range (n + writers - 1) / writers {
+				at := time.Now()
+				if err := do(w, i); err != nil {
+					b.Errorf("operation %d of writer %d failed: %v", i, w, err)
+					return
+				}
+				mu.Lock()
+				took = append(took, time.Since(at))
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	b.ReportMetric(float64(len(took))/time.Since(began).Seconds(), "/s")
+	b.ReportMetric(0, "ns/op")
+}
