@@ -316,7 +316,7 @@ func (e *Engine) lastVisible(ctx context.Context, l store.Lineage, key store.Key
 
 const changesSQL = `
 SELECT key, version, deleted FROM alcove.entries
-WHERE space = $1 AND branch = $2 AND version > $3 AND version <= $4 ORDER BY version, key LIMIT $5`
+WHERE space = $1 AND branch = $2 AND version + 0 > $3 AND version + 0 <= $4 ORDER BY version + 0, key LIMIT $5`
 
 // Changes lists a branch's change log: its entries by version.
 func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64, limit int) (changes []store.Change, next uint64, err error) {

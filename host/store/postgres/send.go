@@ -36,7 +36,7 @@ WITH lines AS MATERIALIZED (
 	SELECT 2, q.i, f.version, NULL, NULL, NULL
 	FROM unnest($10::bigint[], $11::bigint[]) WITH ORDINALITY AS q (branch, since, i)
 	CROSS JOIN LATERAL (
-		SELECT version FROM alcove.entries WHERE space = $1 AND branch = q.branch AND version > q.since ORDER BY version DESC LIMIT 1
+		SELECT version FROM alcove.entries WHERE space = $1 AND branch = q.branch AND version + 0 > q.since ORDER BY version + 0 DESC LIMIT 1
 	) f
 	UNION ALL
 	SELECT 3, r.i, d.version, d.digest, d.micros, d.sequences

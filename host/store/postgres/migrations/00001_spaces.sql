@@ -50,7 +50,8 @@ CREATE TABLE alcove.entries (
 	value   bytea   NOT NULL,
 	PRIMARY KEY (space, branch, key, version)
 );
-CREATE INDEX entries_by_version ON alcove.entries (space, branch, version);
+-- An index on version itself would be walked, newest first, in search of a key: the expression keeps it to the change log.
+CREATE INDEX entries_by_version ON alcove.entries (space, branch, (version + 0));
 
 CREATE TABLE alcove.counters (
 	space   bigint NOT NULL,
