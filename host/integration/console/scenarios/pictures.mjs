@@ -4,9 +4,11 @@ const screens = {
   time: 'time',
   branches: 'branches',
   conversation: 'sessions/conversations/project%252Facme%252Fapp/claude-code/s1',
+  checkpoints: 'sessions/checkpoints',
   graph: 'graph',
   families: 'families',
   operator: 'operator',
+  retention: 'operator/retention',
 }
 
 export default {

@@ -24,7 +24,7 @@ export function Diff({ before, after }: { before: unknown; after: unknown }) {
         const near = all || p.in !== 'both' ? p.text : around(p.text, json, i === 0, i === pieces.length - 1)
         const part = near.slice(0, Math.max(room, 0))
         // A changed line is a block, which ends by itself: its line break would be an empty line after it.
-        const shown = visible(json && p.in !== 'both' ? part.replace(/\n$/, '') : part)
+        const shown = visible(!json ? part : p.in !== 'both' ? part.replace(/\n$/, '') : i > 0 ? part.replace(/^\n/, '') : part)
         room -= near.length
         cut ||= near !== p.text || room < 0
         if (!shown) return null
