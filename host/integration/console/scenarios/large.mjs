@@ -9,14 +9,14 @@ export default {
     await page.waitForURL(/q=harbour/)
     await page.locator('a.hit').first().waitFor()
     await c.settled()
-    for (const name of ['decision', 'pier']) {
+    for (const name of ['decision', 'harbour']) {
       await page.getByRole('checkbox', { name: new RegExp(`^${name}`) }).first().check()
       await c.settled()
     }
-    await page.waitForURL(/pier/)
+    await page.waitForURL(/tag=harbour/)
     await page.locator('a.hit').first().click()
     await page.getByRole('heading', { level: 1, name: /^note\/\d+$/ }).waitFor()
-    assert.match(await page.locator('#content').innerText(), /decision[^]*#pier|#pier[^]*decision/)
+    assert.match(await page.locator('#content').innerText(), /decision[^]*#harbour|#harbour[^]*decision/)
     await page.goBack()
     await page.locator('a.hit').first().waitFor()
     assert.match(page.url(), /q=harbour/)
