@@ -228,6 +228,10 @@ bench-console: $(IMAGE) ## measure the console at 100,000 memories in a browser:
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)
 
+SIZES := $(or $(N),100000,1000000)
+bench-scale: build ## measure bin/alcove at growing sizes beside Xapian (from python3-xapian) and bleve, and write the table in docs/guides/scale.md (N=100000,1000000,10000000 SCALE='-dir D -resume')
+	cd host/bench/search && $(GO) vet . && $(GO) run . -scale $(SIZES) -program ../../../bin/alcove -json ../../../bin/scale.json -chart ../../../docs/guides/scale.svg -table ../../../docs/guides/scale.md $(SCALE)
+
 bench-conversations: ## measure the ranking of turns, without each feature, and with FIT=-fit each set by weights of the others (DATA=dir; see docs/guides/search.md)
 	cd host/bench/search && $(GO) vet ./conversations && $(GO) run ./conversations $(FIT) $(abspath $(DATA))
 

@@ -6,15 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +27,7 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the quality and the speed of memory_search, in a temporary directory",
+		Short: "Measure the quality of memory_search, and the cost of memory at growing sizes",
 		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -192,59 +188,6 @@ func latency(l measure.Latency) string {
 	return fmt.Sprintf("%.3g ms (half of them at most %.3g, 99%% at most %.3g)", l.Mean, l.P50, l.P99)
 }
 
-func (a *app) benchScaleCommand() *cobra.Command {
-	n, seed := 100_000, uint64(1)
-	c := &cobra.Command{
-		Use:   "scale",
-		Short: "Store synthetic texts and search them: time, bytes, latency, memory",
-		Args:  noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if n < 1 || n > 100_000_000 {
-				return &usageError{fmt.Errorf("--n is %d: it goes from 1 to 100000000", n)}
-			}
-			return a.benchScale(c.Context(), measure.Scale{N: n, Seed: seed, Now: time.Now})
-		},
-	}
-	c.Flags().IntVar(&n, "n", n, "how many memories")
-	c.Flags().Uint64Var(&seed, "seed", seed, "the seed of the texts")
-	return c
-}
-
-func (a *app) benchScale(ctx context.Context, s measure.Scale) error {
-	bar := a.count("storing", s.N)
-	s.Progress = func(done, _ int) { bar.Set(done) }
-	s.Stored = bar.Close
-	var size measure.Size
-	err := a.throwaway(ctx, func(t *throwaway) error {
-		err := t.open(ctx, func(call measure.Caller) (err error) {
-			size, err = s.Run(ctx, call)
-			size.RSS = residentBytes()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if size.Bytes, err = bytesIn(t.dir); err != nil {
-			return err
-		}
-		debug.FreeOSMemory()
-		start := time.Now()
-		return t.open(ctx, func(call measure.Caller) error {
-			_, err := s.First(call, "what was there before")
-			size.Reopened = float64(time.Since(start)) / float64(time.Millisecond)
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if a.asJSON {
-		return a.printJSON(size)
-	}
-	return a.printf("%d memories, %d bytes of text\nstored in      %.1f s, %.0f a second\non the disk    %.1f MB\na search takes %s\nin memory      %.1f MB\nfirst answer   %.0f ms after opening the directory again\n",
-		size.N, size.TextBytes, size.Build/1000, size.PerSecond, float64(size.Bytes)/1e6, latency(size.Latency), float64(size.RSS)/1e6, size.Reopened)
-}
-
 // throwaway is a temporary data directory.
 type throwaway struct {
 	app      *app
@@ -282,33 +225,4 @@ func (t *throwaway) open(ctx context.Context, use func(measure.Caller) error) (e
 		r, err := c.Call(ctx, tool, arguments)
 		return r.Structured, err
 	})
-}
-
-func bytesIn(dir string) (int64, error) {
-	total := int64(0)
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
-	return total, err
-}
-
-// residentBytes is how much memory this process takes; where the system does not tell, what Go has taken from it.
-func residentBytes() int64 {
-	if fields, err := os.ReadFile("/proc/self/statm"); err == nil {
-		if parts := strings.Fields(string(fields)); len(parts) > 1 {
-			if pages, err := strconv.ParseInt(parts[1], 10, 64); err == nil {
-				return pages * int64(os.Getpagesize())
-			}
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.Sys - m.HeapReleased)
 }

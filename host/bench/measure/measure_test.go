@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,20 +192,6 @@ func TestAMemoryThatFailsEndsTheMeasurement(t *testing.T) {
 	fail := func(string, any) (json.RawMessage, error) { return nil, broken }
 	if _, err := (Recall{Documents: documents(t, twoTalks), Now: time.Now}).Run(t.Context(), fail); !errors.Is(err, broken) {
 		t.Errorf("recall: %v", err)
-	}
-	if _, err := (Scale{N: 3, Now: time.Now}).Run(t.Context(), fail); !errors.Is(err, broken) {
-		t.Errorf("scale: %v", err)
-	}
-}
-
-func TestScaleStoresAsManyTextsAsItIsAskedFor(t *testing.T) {
-	s := newShelf()
-	size, err := Scale{N: 1203, Queries: 7, Now: time.Now}.Run(context.Background(), s.call)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := len(s.kept[""]); got != 1203 || len(s.asked) != 7 || size.N != 1203 || size.TextBytes < 1203*20*4 {
-		t.Errorf("%d stored, %d asked, %+v", got, len(s.asked), size)
 	}
 }
 

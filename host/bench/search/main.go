@@ -16,9 +16,14 @@ func main() {
 	vectors := flag.Int("vectors", 100_000, "how many vectors; 0: none")
 	dimensions := flag.Int("dimensions", 384, "of a vector")
 	procs := flag.Int("procs", 1, "how many processors each may use at once")
+	scaled := scaleFlags()
 	flag.Parse()
 	runtime.GOMAXPROCS(*procs)
-	if err := run(*texts, *vectors, *dimensions); err != nil {
+	do := func() error { return run(*texts, *vectors, *dimensions) }
+	if len(scaled.sizes) > 0 {
+		do = scaled.run
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

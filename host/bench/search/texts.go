@@ -39,7 +39,7 @@ type library interface {
 	close() error
 }
 
-// timedProcess is a library in a process of its own, which measures there what the latest build or search took.
+// selfTimed is a library in a process of its own, which measures there what the latest build or search took.
 type selfTimed interface{ took() time.Duration }
 
 // timeOf is what a build or search took that began at start.
@@ -196,7 +196,7 @@ type ofBleve struct {
 	index bleve.Index
 }
 
-func (b *ofBleve) build(dir string, texts []string) error {
+func (b *ofBleve) open(dir string) (err error) {
 	m := bleve.NewIndexMapping()
 	m.DefaultAnalyzer, m.ScoringModel = en.AnalyzerName, index.BM25Scoring
 	text := bleve.NewTextFieldMapping()
@@ -204,18 +204,32 @@ func (b *ofBleve) build(dir string, texts []string) error {
 	m.DefaultMapping.Dynamic = false
 	m.DefaultMapping.AddFieldMappingsAt("text", text)
 	b.dir = filepath.Join(dir, "bleve")
-	var err error
-	if b.index, err = bleve.New(b.dir, m); err != nil {
+	if b.index, err = bleve.Open(b.dir); errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
+		b.index, err = bleve.New(b.dir, m)
+	}
+	return err
+}
+
+func (b *ofBleve) add(texts []string) error {
+	from, err := b.index.DocCount()
+	if err != nil {
 		return err
 	}
-	for from := 0; from < len(texts); from += batch {
-		list := b.index.NewBatch()
-		for i := from; i < min(from+batch, len(texts)); i++ {
-			if err := list.Index(strconv.Itoa(i), map[string]string{"text": texts[i]}); err != nil {
-				return err
-			}
+	list := b.index.NewBatch()
+	for i, text := range texts {
+		if err := list.Index(strconv.FormatUint(from+uint64(i), 10), map[string]string{"text": text}); err != nil {
+			return err
 		}
-		if err := b.index.Batch(list); err != nil {
+	}
+	return b.index.Batch(list)
+}
+
+func (b *ofBleve) build(dir string, texts []string) error {
+	if err := b.open(dir); err != nil {
+		return err
+	}
+	for list := range slices.Chunk(texts, batch) {
+		if err := b.add(list); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -91,13 +92,30 @@ func (x *ofXapian) answer() (a xapianAnswer, err error) {
 
 func (x *ofXapian) took() time.Duration { return x.latest }
 
-func (x *ofXapian) build(dir string, texts []string) error {
+func (x *ofXapian) open(dir string) error {
 	x.dir = filepath.Join(dir, "xapian")
-	a, err := x.ask(map[string]any{"dir": x.dir, "texts": texts, "batch": batch})
-	if err == nil && a.Hits != len(texts) {
-		err = fmt.Errorf("index texts with Xapian: %d of %d are indexed", a.Hits, len(texts))
-	}
+	_, err := x.ask(map[string]string{"dir": x.dir})
 	return err
+}
+
+func (x *ofXapian) add(texts []string) error {
+	_, err := x.ask(map[string]any{"texts": texts})
+	return err
+}
+
+func (x *ofXapian) build(dir string, texts []string) error {
+	if err := x.open(dir); err != nil {
+		return err
+	}
+	took := time.Duration(0)
+	for list := range slices.Chunk(texts, batch) {
+		if err := x.add(list); err != nil {
+			return err
+		}
+		took += x.latest
+	}
+	x.latest = took
+	return nil
 }
 
 func (x *ofXapian) search(question string) (int, error) {

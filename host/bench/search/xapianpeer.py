@@ -1,7 +1,7 @@
 """Indexes texts with Xapian and searches them, for the command bench.
 
-A request is a line of JSON on standard input, and so is each answer on standard output: {"dir", "texts", "batch"} builds an
-index, {"query"} searches it and tells how long that took, measured here so that the pipe does not count.
+A request is a line of JSON on standard input, and so is each answer on standard output: {"dir"} opens an index, or makes it, {"texts"}
+adds to it and commits, {"query"} searches it. Each answer tells how long that took, measured here so that the pipe does not count.
 """
 import json
 import sys
@@ -10,21 +10,17 @@ import time
 import xapian
 
 
-def build(path, texts, batch):
+def add(database, texts):
     # Only stems are indexed, as the other libraries do.
-    database = xapian.WritableDatabase(path, xapian.DB_CREATE_OR_OVERWRITE)
     generator = xapian.TermGenerator()
     generator.set_stemmer(xapian.Stem("en"))
     generator.set_stemming_strategy(xapian.TermGenerator.STEM_ALL)
-    for i, text in enumerate(texts):
+    for text in texts:
         document = xapian.Document()
         generator.set_document(document)
         generator.index_text_without_positions(text)
         database.add_document(document)
-        if (i + 1) % batch == 0:
-            database.commit()
-    database.close()
-    return xapian.Database(path)
+    database.commit()
 
 
 def search(database, parser, text):
@@ -37,17 +33,22 @@ def search(database, parser, text):
 
 def main():
     print(json.dumps({"version": xapian.version_string()}), flush=True)
-    database = None
+    database, written = None, None
     parser = xapian.QueryParser()
     parser.set_stemmer(xapian.Stem("en"))
     parser.set_stemming_strategy(xapian.QueryParser.STEM_ALL)
     for line in sys.stdin:
         request = json.loads(line)
+        began = time.perf_counter_ns()
         if "query" in request:
             answer = search(database, parser, request["query"])
         else:
-            began = time.perf_counter_ns()
-            database = build(request["dir"], request["texts"], request["batch"])
+            if "dir" in request:
+                written = xapian.WritableDatabase(request["dir"], xapian.DB_CREATE_OR_OPEN)
+                database = xapian.Database(request["dir"])
+            else:
+                add(written, request["texts"])
+                database.reopen()
             answer = {"hits": database.get_doccount(), "ns": time.perf_counter_ns() - began}
         print(json.dumps(answer), flush=True)
 
