@@ -155,10 +155,6 @@ func (a *app) scaleProgress() func(scale.Progress) {
 			return
 		}
 		doing, told = p.Doing, time.Now()
-		line := fmt.Sprintf("%3d %%  %s", 100*p.Done/max(p.All, 1), p.Doing)
-		if p.Left > 0 {
-			line += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
-		}
-		a.notef("%s\n", terminal.Line(line))
+		a.notef("%s\n", terminal.Line(p.String()))
 	}
 }

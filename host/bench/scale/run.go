@@ -40,6 +40,14 @@ type Progress struct {
 	Left      time.Duration // estimated; 0: unknown
 }
 
+func (p Progress) String() string {
+	line := fmt.Sprintf("%3d %%  %s", 100*p.Done/max(p.All, 1), p.Doing)
+	if p.Left > 0 {
+		line += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
+	}
+	return line
+}
+
 // The stores of a run.
 const plain, turns = "plain", "turns"
 

@@ -237,7 +237,7 @@ func told() func(scale.Progress) {
 			return
 		}
 		doing, at = p.Doing, time.Now()
-		fmt.Fprintf(os.Stderr, "%3d %%  %s, about %s left\n", 100*p.Done/max(p.All, 1), p.Doing, p.Left.Round(time.Second))
+		fmt.Fprintln(os.Stderr, p)
 	}
 }
 
