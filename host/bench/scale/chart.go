@@ -82,7 +82,7 @@ func (r Report) Chart() string {
 		p.draw(&b, r.Sizes)
 		b.WriteString("</g>\n")
 	}
-	fmt.Fprintf(&b, `<text x="14" y="%d" fill="#666">%s</text>`+"\n</svg>\n", height-8, html.EscapeString(fmt.Sprintf("%s on %s; %s; batches of %d", r.Program, r.Machine, r.Texts, r.Batch)))
+	fmt.Fprintf(&b, `<text x="14" y="%d" fill="#666">%s</text>`+"\n</svg>\n", height-8, html.EscapeString(fmt.Sprintf("Alcove %s on %s; %s; batches of %d", r.Program, r.Machine, r.Texts, r.Batch)))
 	return b.String()
 }
 

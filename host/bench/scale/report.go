@@ -113,11 +113,18 @@ type Peer struct {
 	Build    float64 `json:"build_seconds,omitempty"`
 	Bytes    int64   `json:"bytes"`
 	Question Latency `json:"question"`
+	CPU      float64 `json:"cpu_ms,omitempty"` // of a question, in all processes that have to do with it; 0: not measured
 }
 
 // Ratio is the program's median to a peer's; 0: there is none.
 func (s Size) Ratio(peer string) float64 {
-	ours, theirs := s.Peers["alcove"].Question.P50, s.Peers[peer].Question.P50
+	return ratio(s.Peers["alcove"].Question.P50, s.Peers[peer].Question.P50)
+}
+
+// ratioOfCPU is Ratio for processor time, which other work of the machine changes less.
+func (s Size) ratioOfCPU(peer string) float64 { return ratio(s.Peers["alcove"].CPU, s.Peers[peer].CPU) }
+
+func ratio(ours, theirs float64) float64 {
 	if ours == 0 || theirs == 0 {
 		return 0
 	}
@@ -166,7 +173,7 @@ func (r Report) Text() string {
 	for _, line := range r.rows() {
 		row(line.label, line.cell)
 	}
-	fmt.Fprintf(&b, "%s on %s; %s; batches of %d\n", r.Program, r.Machine, r.Texts, r.Batch)
+	fmt.Fprintf(&b, "Alcove %s on %s; %s; batches of %d\n", r.Program, r.Machine, r.Texts, r.Batch)
 	return b.String()
 }
 

@@ -28,6 +28,7 @@ type Program struct {
 type Server struct {
 	program Program
 	dir     string
+	bridge  *exec.Cmd
 	session *client.Session // nil: none
 }
 
@@ -61,6 +62,7 @@ func (s *Server) Start(ctx context.Context) (time.Duration, error) {
 	}
 	s.session, err = client.NewSession(ctx, &process{out, in, cmd}, client.Program{Name: "alcove-bench", Version: "1"})
 	took := time.Since(began)
+	s.bridge = cmd
 	if err != nil {
 		return 0, fmt.Errorf("begin a session with %s: %w: %s", s.program.Path, err, said)
 	}
@@ -130,6 +132,20 @@ func (s *Server) pid() (int, error) {
 		return 0, fmt.Errorf("find the server of %s: none serves it", s.dir)
 	}
 	return owned.PID, nil
+}
+
+// CPU is the processor time that the server and the client's process have used.
+func (s *Server) CPU() (time.Duration, error) {
+	pid, err := s.pid()
+	if err != nil {
+		return 0, err
+	}
+	server, err := cpuOf(pid)
+	if err != nil {
+		return 0, err
+	}
+	bridge, err := cpuOf(s.bridge.Process.Pid)
+	return server + bridge, err
 }
 
 // run runs a command of the program, and tells how long it took.

@@ -36,6 +36,7 @@ func goals() []goal {
 			return orNothing(s.Memory, func(m *Memory) float64 { return float64(m.Anonymous) / 1e6 })
 		}},
 		{"question over stdio, p50, of Xapian's", [3]float64{1.1, 1, 1}, false, "", func(s Size) float64 { return s.Ratio("xapian") }},
+		{"… in processor time", [3]float64{}, false, "", func(s Size) float64 { return s.ratioOfCPU("xapian") }},
 		{"question over stdio, p50, of bleve's", [3]float64{}, false, "", func(s Size) float64 { return s.Ratio("bleve") }},
 		{"question with a tag filter, of the same without", [3]float64{1.5, 1.5, 1.5}, false, "", tag},
 		{"newest list, first time", [3]float64{10, 20, 50}, false, " ms", start(func(t *Start) float64 { return t.Newest })},

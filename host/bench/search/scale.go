@@ -174,13 +174,28 @@ func (s *scaled) compare(ctx context.Context, size *scale.Size, server *scale.Se
 		return nil
 	}
 	size.Peers["alcove"] = scale.Peer{Version: "over stdio", Bytes: size.Bytes.Index, Build: size.Store.Seconds}
+	before := s.used(server)
 	took, err := s.ask(ctx, size.N, server)
+	after := s.used(server)
 	for name, list := range took {
 		p := size.Peers[name]
 		p.Question = scale.LatencyOf(list)
+		p.CPU = (after[name] - before[name]).Seconds() * 1000 / (textQueries + warming)
 		size.Peers[name] = p
 	}
 	return err
+}
+
+// used is the processor time of those whose processes do nothing else, where the system tells it.
+func (s *scaled) used(server *scale.Server) map[string]time.Duration {
+	used := map[string]time.Duration{}
+	if d, err := server.CPU(); err == nil {
+		used["alcove"] = d
+	}
+	if x, ok := s.growing["xapian"].(*ofXapian); ok {
+		used["xapian"] = x.used
+	}
+	return used
 }
 
 const warming = 20 // questions that do not count

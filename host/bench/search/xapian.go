@@ -25,12 +25,14 @@ type ofXapian struct {
 	in      io.WriteCloser
 	out     *bufio.Reader
 	latest  time.Duration // what the latest answer took
+	used    time.Duration // processor time of all answers
 }
 
 type xapianAnswer struct {
 	Version string
 	Hits    int
 	NS      int64
+	CPU     int64 // ns
 }
 
 // newXapian starts Xapian by the first Python that has it: often only the system's own does.
@@ -87,6 +89,7 @@ func (x *ofXapian) answer() (a xapianAnswer, err error) {
 		err = fmt.Errorf("read the answer of Xapian: %w", err)
 	}
 	x.latest = time.Duration(a.NS)
+	x.used += time.Duration(a.CPU)
 	return a, err
 }
 

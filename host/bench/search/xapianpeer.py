@@ -24,11 +24,11 @@ def add(database, texts):
 
 
 def search(database, parser, text):
-    began = time.perf_counter_ns()
+    began, used = time.perf_counter_ns(), time.process_time_ns()
     enquire = xapian.Enquire(database)
     enquire.set_query(parser.parse_query(text, 0))
     hits = len([match.docid for match in enquire.get_mset(0, 10)])
-    return {"hits": hits, "ns": time.perf_counter_ns() - began}
+    return {"hits": hits, "ns": time.perf_counter_ns() - began, "cpu": time.process_time_ns() - used}
 
 
 def main():
