@@ -132,7 +132,10 @@ func (b Bench) Run(ctx context.Context) (Report, error) {
 	if err := r.state.save(b.Dir); err != nil { // a run goes on only where there is a state
 		return Report{}, err
 	}
-	r.earlier = r.state.Stored[plain].Memories + r.state.Stored[turns].Memories
+	r.earlier = r.state.Stored[plain].Memories
+	if !b.skips("conversations") {
+		r.earlier += r.state.Stored[turns].Memories
+	}
 	report := Report{Version: ReportVersion, Machine: fmt.Sprintf("%s/%s with %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), Texts: b.Texts.Name(), Batch: b.Batch}
 	for _, n := range b.Sizes {
 		size, version, err := r.size(ctx, n)
