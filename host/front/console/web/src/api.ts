@@ -1,46 +1,23 @@
-import { signal } from '@preact/signals'
+import { written, type CallOptions } from './call'
 import { Failure, failureOf } from './failure'
 import { current, lost } from './session'
-import { view } from './view'
 
 const api = '/console/api'
-
-/** Options of one call that differ from the view. */
-export interface CallOptions {
-  namespace?: string
-  branch?: string
-  dryRun?: boolean
-  signal?: AbortSignal
-}
-
-/** Rises with each write of this page, so that what shows memories reads them again. */
-export const written = signal(0)
 
 interface Answer<T> {
   result?: T
   error?: { code: string; message: string; details?: unknown }
 }
 
-/**
- * Calls a tool. Branch and namespace are those of the view, unless params or options say otherwise; the moment of the view is for the
- * caller to give (view.moment), because only reads take it.
- */
-export async function call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<T> {
+/** Calls a tool of the server that the page comes from. */
+export async function overHTTP<T>(method: string, params: object, at: CallOptions): Promise<T> {
   const query = new URLSearchParams()
-  const branch = options.branch ?? view.branch.value
-  if (branch) query.set('branch', branch)
-  if (options.namespace) query.set('namespace', options.namespace)
-  if (options.dryRun) query.set('dry_run', 'true')
-  const answer = await send<Answer<T>>(`${api}/operation/${method}?${query}`, params, {}, options.signal)
+  if (at.branch) query.set('branch', at.branch)
+  if (at.namespace) query.set('namespace', at.namespace)
+  if (at.dryRun) query.set('dry_run', 'true')
+  const answer = await send<Answer<T>>(`${api}/operation/${method}?${query}`, params, {}, at.signal)
   if (answer.error) throw new Failure(answer.error.code, answer.error.message, 0, answer.error.details)
   return answer.result as T
-}
-
-/** Calls a tool that writes, and tells what shows memories to read again. */
-export async function write<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<T> {
-  const answer = await call<T>(method, params, options)
-  if (!options.dryRun) written.value++
-  return answer
 }
 
 /** Carries out an operator's act that changes nothing. */

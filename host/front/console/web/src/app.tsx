@@ -8,7 +8,7 @@ import { Button, Dialogs, Icon, Problem, Toasts } from './parts'
 import { follow, route, to } from './route'
 import { begin, state, type Session } from './session'
 import { screens, type Screen } from './screens'
-import { text } from './text'
+import * as text from './text'
 import { Top } from './top'
 import './theme'
 

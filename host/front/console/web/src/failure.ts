@@ -1,4 +1,4 @@
-import { text } from './text'
+import * as text from './text'
 
 /** A request that failed, with what the server said of it. */
 export class Failure extends Error {

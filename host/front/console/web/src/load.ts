@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from './failure'
-import { text } from './text'
+import * as text from './text'
 
 /** What is read from the server: its value stays while it is read again. */
 export interface Load<T> {

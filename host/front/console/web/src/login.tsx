@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Failure } from './failure'
 import { Button, Copy, Field, Problem } from './parts'
 import { logIn } from './session'
-import { text } from './text'
+import * as text from './text'
 
 /** What is shown without a session. */
 export function Login({ why }: { why?: Failure }) {

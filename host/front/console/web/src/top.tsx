@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { call, written } from './api'
+import { call, written } from './call'
 import { useLoad } from './load'
 import { Button, Chip, Plain, Select } from './parts'
 import { visible } from './parts/value'
 import { logOut, type Session } from './session'
-import { text } from './text'
+import * as text from './text'
 import { nextTheme, theme } from './theme'
 import { past, view } from './view'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { text } from '../text'
+import * as text from '../text'
 import { Icon } from './icon'
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon'> & { kind?: 'main' | 'plain' | 'danger'; icon?: string }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { text } from '../text'
+import * as text from '../text'
 import { Button } from './controls'
 import { visible } from './value'
 
@@ -36,7 +36,9 @@ export function Dialogs() {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
-    if (question && !ref.current?.open) ref.current?.showModal()
+    if (!question || ref.current?.open) return
+    ref.current?.showModal()
+    ref.current?.querySelector<HTMLElement>('.row.end button')?.focus() // not by autofocus, which browsers refuse in frames of other origins
   }, [question])
   if (!question) return null
   return (
@@ -44,7 +46,7 @@ export function Dialogs() {
       <h2 id={id}>{visible(question.title)}</h2>
       <div class="will">{typeof question.will === 'string' ? visible(question.will) : question.will}</div>
       <div class="row end">
-        <Button onClick={() => question.answer(false)} autofocus>
+        <Button onClick={() => question.answer(false)}>
           {text.dialog.cancel}
         </Button>
         <Button kind={question.danger ? 'danger' : 'main'} onClick={() => question.answer(true)}>

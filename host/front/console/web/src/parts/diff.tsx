@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { text } from '../text'
+import * as text from '../text'
 import { Button } from './controls'
 import { visible } from './value'
 import { compared } from './words'

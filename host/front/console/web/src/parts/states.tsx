@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../failure'
 import type { Load } from '../load'
-import { text } from '../text'
+import * as text from '../text'
 import { Button, Copy } from './controls'
 
 /** Shows what was read, or why it was not. */

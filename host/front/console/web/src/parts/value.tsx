@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { text } from '../text'
+import * as text from '../text'
 import { Button } from './controls'
 
 // Control characters, and those that turn the direction of text, would hide or reorder what surrounds them.

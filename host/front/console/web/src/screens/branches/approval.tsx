@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { call, write, written } from '../../api'
+import { call, write, written } from '../../call'
 import { failed, useLoad } from '../../load'
 import { ask as confirm, Button, Field, Note, tell } from '../../parts'
 import { visible } from '../../parts/value'
-import { go, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.branches
 
@@ -19,8 +18,17 @@ interface Pending {
   approver?: string
 }
 
+interface Props {
+  branch: string
+  namespaces: string[]
+  mayDecide: boolean
+  /** Is called once the proposal is gone. */
+  onDecided: () => void
+  children: ComponentChildren
+}
+
 /** What a proposal waits for, if the family of approvals has it; otherwise the children, by which it is merged. */
-export function Approval({ branch, namespaces, mayDecide, children }: { branch: string; namespaces: string[]; mayDecide: boolean; children: ComponentChildren }) {
+export function Approval({ branch, namespaces, mayDecide, onDecided, children }: Props) {
   const [reason, setReason] = useState('')
   const found = useLoad((abort) => pending(branch, namespaces, abort), [branch, namespaces.join('\n'), written.value])
   const waiting = found.value
@@ -40,7 +48,7 @@ export function Approval({ branch, namespaces, mayDecide, children }: { branch: 
     try {
       const done = await write<{ merged?: boolean; votes?: number; needed?: number }>(`memory_pending_${how}`, { id, ...(how === 'reject' && reason && { reason }) }, { namespace, branch: '' })
       tell(how === 'reject' ? t.rejected : done.merged ? t.approved : t.voted(done.votes ?? 0, done.needed ?? 0))
-      if (how === 'reject' || done.merged) go(to(['branches']))
+      if (how === 'reject' || done.merged) onDecided()
     } catch (e) {
       tell(failed(e).message, { bad: true })
     }

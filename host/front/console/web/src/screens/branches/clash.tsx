@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks'
 import { Note, Plain, Value } from '../../parts'
 import { written } from '../../parts/diff'
 import { visible } from '../../parts/value'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Heading } from './difference'
 import type { Difference, Resolution, Strategy } from './model'
 

@@ -1,9 +1,9 @@
-import { call } from '../../api'
+import { call } from '../../call'
 import { failed } from '../../load'
 import { Button, Chip, Diff, Note, Plain, Problem } from '../../parts'
 import type { Failure } from '../../failure'
 import { visible } from '../../parts/value'
-import { text } from '../../text'
+import * as text from '../../text'
 import { useState } from 'preact/hooks'
 import { idOf, type Difference } from './model'
 

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { write } from '../../api'
+import { write } from '../../call'
 import type { Failure } from '../../failure'
 import { failed } from '../../load'
 import { Button, Field, Problem, tell } from '../../parts'
 import { visible } from '../../parts/value'
 import { go, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 
 const t = text.branches

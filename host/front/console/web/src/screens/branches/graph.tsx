@@ -1,7 +1,7 @@
 import { Plain } from '../../parts'
 import { visible } from '../../parts/value'
 import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { drawn, proposer, type Branch, type Lane, type Merge } from './model'
 
 const t = text.branches

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { write, written } from '../../api'
+import { write, written } from '../../call'
 import { failed, useLoad } from '../../load'
 import { usePages } from '../../pages'
 import { ask as confirm, Button, Loaded, Note, Select, tell } from '../../parts'
 import { visible } from '../../parts/value'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 import { Approval } from './approval'
 import { Clash } from './clash'
@@ -14,8 +14,18 @@ import { ask, idOf, proposer, strategies, type Merged, type Resolution, type Str
 
 const t = text.branches
 
+interface Props {
+  source: string
+  target: string
+  mayWrite: boolean
+  /** What chooses the target. */
+  choice?: ComponentChildren
+  /** Is called once a proposal is approved or rejected, and gone. */
+  onDecided: () => void
+}
+
 /** What a merge would do, and how its clashes are settled. */
-export function MergePage({ source, target, mayWrite, choice }: { source: string; target: string; mayWrite: boolean; choice: ComponentChildren }) {
+export function MergePage({ source, target, mayWrite, choice, onDecided }: Props) {
   const [strategy, setStrategy] = useState<Strategy>('strict')
   const [settled, settle] = useState<Record<string, Resolution>>({})
   const within = view.namespace.value
@@ -52,7 +62,7 @@ export function MergePage({ source, target, mayWrite, choice }: { source: string
             <Note tone={m.unresolved ? 'warn' : ''}>{m.unresolved ? t.unresolved(m.unresolved) : m.unchanged ? t.nothing : t.would(m.applied, visible(target))}</Note>
             {m.note && !m.next && <Note>{m.note}</Note>}
             {proposer(source) ? (
-              <Approval branch={source} namespaces={namespacesOf(m)} mayDecide={mayWrite}>
+              <Approval branch={source} namespaces={namespacesOf(m)} mayDecide={mayWrite} onDecided={onDecided}>
                 {go(m)}
               </Approval>
             ) : (

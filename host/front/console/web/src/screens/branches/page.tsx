@@ -1,16 +1,17 @@
-import { write, written } from '../../api'
-import { failed, useLoad } from '../../load'
+import { written } from '../../call'
+import { useLoad } from '../../load'
 import { usePages } from '../../pages'
-import { ask as confirm, Button, Chip, Loaded, Moment, Note, Plain, Select, Tabs, tell } from '../../parts'
+import { Button, Chip, Loaded, Moment, Note, Plain, Select, Tabs } from '../../parts'
 import { visible } from '../../parts/value'
 import { go, keep, route, to } from '../../route'
 import { current } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { past, view } from '../../view'
 import { Differences } from './difference'
 import { Fork } from './fork'
 import { MergePage } from './merge'
-import { ask, idOf, lookAt, proposer, root, type Branch, type Compared, type Merge, type Merged } from './model'
+import { ask, lookAt, proposer, root, type Branch, type Compared, type Merge } from './model'
+import { remove } from './remove'
 
 const t = text.branches
 
@@ -23,6 +24,7 @@ export function BranchPage({ branch, branches, merges }: { branch: Branch; branc
   const family = proposer(name)
   const tab = route.value.rest[1] ?? (family ? 'merge' : 'differences') // of a proposal, what it would change is asked first
   const mayWrite = !current()?.read_only && !past.value
+  const away = () => go(to(['branches']))
   const choice = <Select label={tab === 'merge' ? t.into : t.compareWith} value={other ?? ''} choices={others.map((n) => [n, visible(n)])} onChoose={(v) => keep({ with: v === preferred ? '' : v })} />
   return (
     <>
@@ -35,7 +37,7 @@ export function BranchPage({ branch, branches, merges }: { branch: Branch; branc
       <Facts branch={branch} merges={merges} />
       <div class="row">
         {(view.branch.value || root) !== name && <Button onClick={() => lookAt(name)}>{t.look}</Button>}
-        {mayWrite && name !== root && <Button onClick={() => void remove(branch)}>{t.delete}</Button>}
+        {mayWrite && name !== root && <Button onClick={() => void remove(branch, away)}>{t.delete}</Button>}
       </div>
       {!current()?.read_only && !family && <Fork from={name} />}
       {other === undefined ? (
@@ -51,7 +53,7 @@ export function BranchPage({ branch, branches, merges }: { branch: Branch; branc
             ]}
           />
           {tab === 'merge' ? (
-            <MergePage key={other} source={name} target={other} mayWrite={mayWrite} choice={choice} />
+            <MergePage key={other} source={name} target={other} mayWrite={mayWrite} choice={choice} onDecided={away} />
           ) : (
             <>
               <div class="row">{choice}</div>
@@ -99,67 +101,4 @@ function Compare({ first, request, source, target }: { first: Compared; request:
       {more && <Button onClick={() => void more()}>{t.moreDifferences}</Button>}
     </>
   )
-}
-
-const mostNamed = 10 // keys that a question about deletion names
-
-/** Deletes a branch once it was said what would be lost. */
-async function remove(branch: Branch): Promise<void> {
-  const { name } = branch
-  try {
-    const lost = await unmerged(name)
-    // A merge that takes everything of the branch would bring what only the branch has.
-    const shown = lost ? await ask<Merged>({ action: 'merge', source: name, target: branch.parent ?? root, strategy: 'source', preview: true }).catch(() => undefined) : undefined
-    const final = proposer(name) !== undefined
-    const yes = await confirm({
-      title: t.deleteTitle(visible(name)),
-      go: t.delete,
-      danger: true,
-      will: (
-        <>
-          <p>{lost ? t.deleteLoses(lost, visible(branch.parent ?? root)) : t.deleteSafe}</p>
-          {shown && (
-            <ul>
-              {shown.differences.slice(0, mostNamed).map((d) => (
-                <li key={idOf(d)}>
-                  <Plain>{d.key}</Plain>
-                </li>
-              ))}
-              {shown.applied > mostNamed && <li>{t.others(shown.applied - mostNamed)}</li>}
-            </ul>
-          )}
-          <p>{final ? t.deleteFinal : t.deleteRestorable}</p>
-        </>
-      ),
-    })
-    if (!yes) return
-    await write('memory_branch', { action: 'delete', name, force: lost > 0 }, { branch: '' })
-    if (view.branch.value === name) view.branch.value = ''
-    go(to(['branches']))
-    tell(t.deletedNow(visible(name)), final ? {} : { undo: { name: t.restore, do: () => void restore(name) } })
-  } catch (e) {
-    tell(failed(e).message, { bad: true })
-  }
-}
-
-async function restore(name: string): Promise<void> {
-  try {
-    await write('memory_branch', { action: 'restore', name }, { branch: '' })
-    tell(t.restored(visible(name)))
-  } catch (e) {
-    tell(failed(e).message, { bad: true })
-  }
-}
-
-/** How many changes deleting a branch would lose; 0: it can be deleted without force. */
-async function unmerged(name: string): Promise<number> {
-  try {
-    await write('memory_branch', { action: 'delete', name }, { branch: '', dryRun: true })
-    return 0
-  } catch (e) {
-    const why = failed(e)
-    const lost = (why.details as { unmerged?: number } | undefined)?.unmerged
-    if (why.code !== 'E_CONFLICT' || lost === undefined) throw why
-    return lost
-  }
 }

@@ -1,7 +1,7 @@
 import { Tabs } from '../../parts'
 import { route, to } from '../../route'
 import { current } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Page } from './family'
 import { Install } from './install'
 import { Known } from './known'

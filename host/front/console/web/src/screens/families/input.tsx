@@ -1,4 +1,4 @@
-import { text } from '../../text'
+import * as text from '../../text'
 import type { Schema } from './wire'
 
 /** A value as it stands in an input: a text as it is, everything else as JSON. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { attempt, mayAct } from '../../deed'
 import { Button, Copy, Field, Note } from '../../parts'
 import { go, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { change } from './lock'
 
 const t = text.families.install

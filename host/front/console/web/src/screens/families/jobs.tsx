@@ -1,9 +1,10 @@
-import { act, look, written } from '../../api'
+import { act, look } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { useLoad, useTick } from '../../load'
 import { ask, Button, Chip, Empty, Loaded, Moment, Plain } from '../../parts'
 import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import type { Info, Job } from './wire'
 
 const t = text.families.jobs

@@ -1,8 +1,8 @@
-import { call } from '../../api'
+import { call } from '../../call'
 import { useLoad } from '../../load'
 import { Chip, Empty, Loaded, Plain } from '../../parts'
 import { route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.families
 

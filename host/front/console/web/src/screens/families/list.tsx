@@ -1,8 +1,9 @@
-import { look, written } from '../../api'
+import { look } from '../../api'
+import { written } from '../../call'
 import { useLoad } from '../../load'
 import { Chip, Empty, Loaded, Note, Plain } from '../../parts'
 import { keep, route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { failures, type Family, type Posture, type Stats, type Use } from './wire'
 
 const t = text.families

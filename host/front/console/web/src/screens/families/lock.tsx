@@ -2,7 +2,7 @@ import { act, look } from '../../api'
 import { attempt } from '../../deed'
 import { failed } from '../../load'
 import { ask, Plain, tell } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import type { LockChange } from './wire'
 
 const t = text.families.lock

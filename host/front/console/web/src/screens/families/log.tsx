@@ -4,7 +4,7 @@ import type { Failure } from '../../failure'
 import { duration, short } from '../../figures'
 import { failed } from '../../load'
 import { Empty, Moment, Plain, Problem } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.families.log
 const kept = 500 // lines on the page

@@ -1,10 +1,11 @@
-import { act, look, written } from '../../api'
+import { act, look } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
 import { Button, Chip, Copy, Loaded, Note, Plain, Scroll, ask } from '../../parts'
 import { to } from '../../route'
 import { begin } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { change } from './lock'
 import type { Posture } from './wire'
 

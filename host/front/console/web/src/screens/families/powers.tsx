@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { amount } from '../../figures'
 import { mayAct } from '../../deed'
 import { Button, Chip, Empty, Plain, Scroll, Select } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { change } from './lock'
 import type { Capability, HookAsked, Info, OnFailure } from './wire'
 

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
-import { act, look, written } from '../../api'
+import { act, look } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { failed, useLoad } from '../../load'
 import { ask, Button, Chip, Empty, Loaded, Moment, Plain, tell, Value } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Input, parse, show } from './input'
 import type { Info, Setting, SettingVersion } from './wire'
 

@@ -2,7 +2,7 @@ import { look } from '../../api'
 import { amount, duration, short, size } from '../../figures'
 import { useLoad, useTick } from '../../load'
 import { Loaded, Moment, Plain, Scroll } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { failures, type Cost, type Info, type Spending, type Stats } from './wire'
 
 const t = text.families.tools

@@ -4,7 +4,7 @@ import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
 import { Button, Empty, Loaded, Plain, Scroll, Select, ask, tell } from '../../parts'
 import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.families.undo
 const hour = 3_600_000 // ms

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { act, call, write, written } from '../../api'
+import { act } from '../../api'
+import { call, write, written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { useLoad } from '../../load'
 import { ask, Button, Chip, Empty, Field, Loaded, Moment, Plain, Select, tell, Value } from '../../parts'
 import { to } from '../../route'
 import { current } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { past, view } from '../../view'
 
 const t = text.families.waiting

@@ -1,21 +1,17 @@
 import { useMemo, useState } from 'preact/hooks'
-import { call, written } from '../../api'
+import { call, written } from '../../call'
 import { Failure } from '../../failure'
 import { useLoad } from '../../load'
 import { Button, Empty, Loaded, Note, Plain } from '../../parts'
-import { keep, route } from '../../route'
-import { text } from '../../text'
+import { keep, route, to } from '../../route'
+import * as text from '../../text'
 import { view } from '../../view'
-import { counted, heldAt, joined, without, type Edge, type Graph, type Node } from './model'
+import { coloursOf, counted, heldAt, joined, without, type Graph } from './model'
+import { Nodes } from './nodes'
 import { Picture } from './picture'
+import { graph, links } from './read'
 import { Selected } from './selected'
 import './style.css'
-
-const most = 2000 // nodes or links that are drawn
-const walked = 3 // links from the first node, where not all can be drawn
-
-// For memories and themes; further kinds take the next ones. They differ from both backgrounds.
-const palette = ['#5b74d6', '#2f9e69', '#c2792b', '#b0559e', '#2c93ad', '#8a7f2e']
 
 export function Screen() {
   const { query } = route.value
@@ -39,41 +35,6 @@ export function Screen() {
   )
 }
 
-/** All of the graph, or what a walk from a node reaches. */
-async function graph(from: string, abort: AbortSignal): Promise<Graph> {
-  if (!from) return call<Graph>('memory_export_graph', { format: 'json', includeContent: false, limit: most }, { signal: abort })
-  const found = await call<{ nodes: (Node & { from?: string; relation?: string; valid_from?: string; valid_until?: string })[] }>(
-    'memory_graph_query',
-    { source_id: from, max_depth: walked, valid_at: 'any', limit: most },
-    { signal: abort },
-  )
-  const edges = found.nodes.flatMap((n): Edge[] => (n.from ? [{ from: n.from, to: n.id, relation: n.relation ?? '', ...ends(n) }] : []))
-  const first = await links(from, abort)
-  return joined({ nodes: found.nodes, edges }, first)
-}
-
-interface Links {
-  links: { source_id: string; target_id: string; relation: string; valid_from?: string; valid_until?: string }[]
-}
-
-/** The links of a node in both directions. Of the nodes at their other ends it knows the ids alone. */
-async function links(id: string, abort?: AbortSignal): Promise<Graph> {
-  const options = abort ? { signal: abort } : {}
-  const [found, { entity }] = await Promise.all([
-    call<Links>('memory_get_links', { id }, options),
-    call<{ entity: { entityId: string; name: string } | null }>('memory_get_entity', { id }, options),
-  ])
-  const edges = found.links.map((l): Edge => ({ from: l.source_id, to: l.target_id, relation: l.relation, ...ends(l) }))
-  const others = new Set(edges.flatMap((e) => [e.from, e.to]).filter((other) => other !== id))
-  const itself = entity?.entityId === id ? { id, kind: 'entity', label: entity.name } : { id, kind: 'memory', label: bare(id) }
-  return { nodes: [itself, ...[...others].map((id) => ({ id, kind: 'other', label: bare(id) }))], edges }
-}
-
-/** An id without its namespace. */
-const bare = (id: string) => id.slice(id.indexOf('#') + 1)
-
-const ends = (l: { valid_from?: string; valid_until?: string }) => ({ ...(l.valid_from && { validFrom: l.valid_from }), ...(l.valid_until && { validUntil: l.valid_until }) })
-
 function Drawn({ all, selected, onSelect }: { all: Graph; selected: string; onSelect: (id: string) => void }) {
   const [expanded, setExpanded] = useState<Record<string, Graph>>({})
   const [hidden, setHidden] = useState<{ kinds: Set<string>; relations: Set<string> }>({ kinds: new Set(), relations: new Set() })
@@ -84,7 +45,7 @@ function Drawn({ all, selected, onSelect }: { all: Graph; selected: string; onSe
     return without(held, hidden.kinds, hidden.relations)
   }, [whole, hidden, moment])
   const kinds = useMemo(() => counted(whole.nodes.map((n) => n.kind)), [whole])
-  const colours = useMemo(() => new Map(kinds.map(([k], i) => [k, palette[i % palette.length]!])), [kinds])
+  const colours = useMemo(() => coloursOf(whole), [whole])
   const node = shown.nodes.find((n) => n.id === selected)
   const expand = async (id: string) => setExpanded({ ...expanded, [id]: await links(id) })
   return (
@@ -101,35 +62,12 @@ function Drawn({ all, selected, onSelect }: { all: Graph; selected: string; onSe
       <div class="graph-screen">
         <Picture graph={shown} selected={selected} onSelect={onSelect} colours={colours} />
         {node ? (
-          <Selected node={node} graph={shown} onSelect={onSelect} expanded={selected in expanded} onExpand={() => void expand(selected)} />
+          <Selected node={node} graph={shown} onSelect={onSelect} onExpand={selected in expanded ? undefined : () => void expand(selected)} open={(memory) => <a href={to(['memories', ...memory])}>{text.graph.open}</a>} />
         ) : (
-          <Nodes nodes={shown} onSelect={onSelect} />
+          <Nodes graph={shown} onSelect={onSelect} />
         )}
       </div>
     </>
-  )
-}
-
-const listed = 100 // nodes of the list
-
-/** The nodes that most links have, as a list. */
-function Nodes({ nodes: g, onSelect }: { nodes: Graph; onSelect: (id: string) => void }) {
-  const degrees = useMemo(() => new Map(counted(g.edges.flatMap((e) => [e.from, e.to]))), [g])
-  const sorted = useMemo(() => [...g.nodes].sort((a, b) => (degrees.get(b.id) ?? 0) - (degrees.get(a.id) ?? 0)).slice(0, listed), [g, degrees])
-  return (
-    <section class="card" aria-label={text.graph.nodes}>
-      <h2>{text.graph.size(g.nodes.length, g.edges.length)}</h2>
-      <ul class="graph-links">
-        {sorted.map((n) => (
-          <li key={n.id}>
-            <button type="button" class="link" onClick={() => onSelect(n.id)}>
-              <Plain>{n.label}</Plain>
-            </button>{' '}
-            <span class="quiet">{text.graph.links(degrees.get(n.id) ?? 0)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
   )
 }
 

@@ -52,3 +52,11 @@ export function memoryOf(n: Node): [namespace: string, key: string] | undefined 
   const at = n.id.indexOf('#')
   return n.kind === 'memory' && at > 0 ? [n.id.slice(0, at), n.id.slice(at + 1)] : undefined
 }
+
+// For memories and themes; further kinds take the next ones. They differ from both backgrounds.
+const palette = ['#5b74d6', '#2f9e69', '#c2792b', '#b0559e', '#2c93ad', '#8a7f2e']
+
+/** The colours of the kinds of nodes. */
+export function coloursOf(g: Graph): Map<string, string> {
+  return new Map(counted(g.nodes.map((n) => n.kind)).map(([kind], i) => [kind, palette[i % palette.length]!]))
+}

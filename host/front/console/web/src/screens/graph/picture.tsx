@@ -4,7 +4,7 @@ import Sigma from 'sigma'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Note } from '../../parts'
 import { visible } from '../../parts/value'
-import { text } from '../../text'
+import * as text from '../../text'
 import { theme } from '../../theme'
 import { edgeID, type Graph } from './model'
 

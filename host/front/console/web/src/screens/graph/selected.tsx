@@ -1,8 +1,8 @@
-import { call } from '../../api'
+import type { ComponentChildren } from 'preact'
+import { call } from '../../call'
 import { useLoad } from '../../load'
 import { Button, Chip, Loaded, Moment, Plain } from '../../parts'
-import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 import { memoryOf, type Edge, type Graph, type Node } from './model'
 
@@ -10,8 +10,18 @@ interface Entity {
   entity: { name: string; type: string; aliases: string[]; firstSeen: string; lastSeen: string } | null
 }
 
+interface Props {
+  node: Node
+  graph: Graph
+  onSelect: (id: string) => void
+  /** Adds all links of the node; nothing: they are there. */
+  onExpand: (() => void) | undefined
+  /** What opens a memory. */
+  open: (memory: [namespace: string, key: string]) => ComponentChildren
+}
+
 /** What is known of the selected node, and the way on from it. */
-export function Selected({ node, graph, onSelect, onExpand, expanded }: { node: Node; graph: Graph; onSelect: (id: string) => void; onExpand: () => void; expanded: boolean }) {
+export function Selected({ node, graph, onSelect, onExpand, open }: Props) {
   const memory = memoryOf(node)
   const links = graph.edges.filter((e) => e.from === node.id || e.to === node.id)
   return (
@@ -22,13 +32,9 @@ export function Selected({ node, graph, onSelect, onExpand, expanded }: { node: 
       <p>
         <Chip>{text.graph.kind(node.kind)}</Chip>
       </p>
-      {memory && (
-        <p>
-          <a href={to(['memories', ...memory])}>{text.graph.open}</a>
-        </p>
-      )}
+      {memory && <p>{open(memory)}</p>}
       {node.kind === 'entity' && <Known id={node.id} />}
-      {!expanded && <Button onClick={onExpand}>{text.graph.expand}</Button>}
+      {onExpand && <Button onClick={onExpand}>{text.graph.expand}</Button>}
       <h3>{text.graph.links(links.length)}</h3>
       <ul class="graph-links">
         {links.map((e) => (

@@ -1,9 +1,9 @@
-import { call, write, written } from '../../api'
+import { call, write, written } from '../../call'
 import type { Failure } from '../../failure'
 import { failed } from '../../load'
 import { tell } from '../../parts'
 import { visible } from '../../parts/value'
-import { text } from '../../text'
+import * as text from '../../text'
 import { item, recall, type Memory, type Place } from './memory'
 
 const words = text.memories

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask, Button, Field, Plain } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { attempt, forget, forgetAndTell, moveAndTell, planMove, planTags, tagAndTell } from './acts'
 import type { Selection } from './browse'
 import type { Found } from './query'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button, Field, Plain, Problem } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import type { Asked, Facet } from './query'
 import { useCounts, type Counted } from './search'
 

@@ -1,4 +1,4 @@
-import { call } from '../../api'
+import { call } from '../../call'
 
 /** A memory as memory_recall and memory_search give it. */
 export interface Memory {
@@ -21,7 +21,7 @@ export interface Memory {
   use?: { accesses: number; last_access?: string; health?: number }
 }
 
-/** Where a memory is. */
+/** Where a memory is; in an empty namespace: in that of the session. */
 export interface Place {
   namespace: string
   key: string
@@ -38,7 +38,7 @@ interface Recalled extends Partial<Omit<Memory, 'namespace'>> {
 
 /** Reads a memory whole, now or as it was, which does not count as a recall. Nothing: there is none. */
 export async function recall({ namespace, key }: Place, at = '', abort?: AbortSignal): Promise<Memory | null> {
-  const found = await call<Recalled>('memory_recall', { key, namespace, use: true, ...(at && { as_of: at }) }, abort ? { signal: abort } : {})
+  const found = await call<Recalled>('memory_recall', { key, ...(namespace && { namespace }), use: true, ...(at && { as_of: at }) }, abort ? { signal: abort } : {})
   return found.found ? ({ ...found, namespace } as Memory) : null
 }
 

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useLoad } from '../../load'
-import { Button, Chip, Icon, Loaded, Moment, Plain } from '../../parts'
+import { Button, Icon, Loaded, Plain } from '../../parts'
 import { visible } from '../../parts/value'
 import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import type { Selection } from './browse'
+import { Marked, Particulars, passage } from './hit'
 import type { Found } from './query'
 import { explain } from './search'
 import { Bars } from './why'
@@ -49,53 +50,6 @@ export function Row({ m, at, asked, chosen }: { m: Found; at: number; asked: Rec
       </div>
     </li>
   )
-}
-
-/** What a list tells of a memory beside its value. */
-function Particulars({ m }: { m: Found }) {
-  return (
-    <span class="particulars">
-      <Chip>
-        <Plain>{m.namespace}</Plain>
-      </Chip>
-      {m.type && (
-        <Chip>
-          <Plain>{m.type}</Plain>
-        </Chip>
-      )}
-      {m.state && <Chip tone="warn">{m.state}</Chip>}
-      {m.superseded_by && <Chip tone="warn">{words.superseded(visible(m.superseded_by))}</Chip>}
-      {m.tags?.slice(0, 5).map((t) => (
-        <span key={t} class="tag">
-          <Plain>{t}</Plain>
-        </span>
-      ))}
-      <span class="quiet">
-        {m.agent && (
-          <>
-            <Plain>{m.agent}</Plain>,{' '}
-          </>
-        )}
-        <Moment at={m.timestamp} />
-      </span>
-    </span>
-  )
-}
-
-/** The part of a value that a list shows. */
-function passage(m: Found): string {
-  if (m.value_omitted || m.value === undefined) return m.snippet ?? ''
-  const s = typeof m.value === 'string' ? m.value : JSON.stringify(m.value)
-  return s.length > 420 ? s.slice(0, 420) + '…' : s
-}
-
-/** Text in which the words of a query stand out. */
-export function Marked({ q, children }: { q: string; children: string }) {
-  const asked = (q.match(/[\p{L}\p{N}]{2,}/gu) ?? []).slice(0, 12)
-  const shown = visible(children)
-  if (asked.length === 0) return <>{shown}</>
-  const pieces = shown.split(new RegExp(`(?<![\\p{L}\\p{N}])((?:${asked.join('|')})[\\p{L}\\p{N}]*)`, 'giu'))
-  return <>{pieces.map((p, i) => (i % 2 === 1 ? <mark key={i}>{p}</mark> : p))}</>
 }
 
 function Explained({ m, at, asked }: { m: Found; at: number; asked: Record<string, unknown> }) {

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { call, written } from '../../api'
+import { call, written } from '../../call'
 import { failed, useLoad, type Load } from '../../load'
 import { view } from '../../view'
 import { attempts, parameters, type Asked, type Found, type Page } from './query'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button, Plain, Value } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const openTo = 2 // levels at first
 const atOnce = 200 // members of one object or list

@@ -1,5 +1,5 @@
 import { Plain } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import type { Why } from './search'
 
 const words = text.memories

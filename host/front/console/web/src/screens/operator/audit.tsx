@@ -5,7 +5,7 @@ import { amount, duration, short } from '../../figures'
 import { failed, useLoad } from '../../load'
 import { Button, Chip, Copy, Empty, Field, Loaded, Note, Plain, Problem, Select, Value } from '../../parts'
 import { keep, route } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { from, spans } from './spans'
 
 const t = text.operator.audit

@@ -1,4 +1,4 @@
-import { text } from '../../text'
+import * as text from '../../text'
 
 const width = 300
 const height = 60

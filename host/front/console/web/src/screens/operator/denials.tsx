@@ -3,7 +3,7 @@ import { amount } from '../../figures'
 import { useLoad, useTick } from '../../load'
 import { Empty, Field, Loaded, Moment, Note, Plain, Scroll, Select } from '../../parts'
 import { keep, route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { from, spans } from './spans'
 
 const t = text.operator.denials

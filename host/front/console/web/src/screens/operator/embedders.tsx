@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
-import { act, look, written } from '../../api'
+import { act, look } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { amount, duration } from '../../figures'
 import { failed, useLoad, useTick } from '../../load'
 import { ask, Button, Chip, Copy, Field, Loaded, Note, Plain, Select, tell } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.operator.embedders
 

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
-import { look, written } from '../../api'
+import { look } from '../../api'
+import { written } from '../../call'
 import { attempt } from '../../deed'
 import { useLoad, useTick } from '../../load'
 import { Button, Chip, Copy, Loaded, Note, Plain } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.operator.health
 

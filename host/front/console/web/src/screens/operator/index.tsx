@@ -1,6 +1,6 @@
 import { Tabs } from '../../parts'
 import { route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Audit } from './audit'
 import { Denials } from './denials'
 import { Embedders } from './embedders'

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
-import { act, look, written } from '../../api'
+import { act, look } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { amount, size } from '../../figures'
 import { useLoad } from '../../load'
 import { ask, Button, Chip, Copy, Empty, Field, Loaded, Moment, Note, Plain } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.operator.keys
 

@@ -4,7 +4,7 @@ import type { Failure } from '../../failure'
 import { amount, duration, short, size } from '../../figures'
 import { failed } from '../../load'
 import { Empty, Plain, Problem, Scroll } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Chart } from './chart'
 import { between, gauge, measure, tools, type Metric, type Point } from './measure'
 

@@ -3,7 +3,7 @@ import { duration } from '../../figures'
 import { useLoad, useTick } from '../../load'
 import { Chip, Empty, Field, Loaded, Plain, Select, Value } from '../../parts'
 import { keep, route } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { from, spans } from './spans'
 
 const t = text.operator.requests

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
-import { act, call, look, written } from '../../api'
+import { act, look } from '../../api'
+import { call, written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { amount } from '../../figures'
 import { useLoad } from '../../load'
 import { ask, Button, Copy, Field, Loaded, Note, Plain, Scroll, Select, tell } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.operator.retention
 const day = 86_400 // s

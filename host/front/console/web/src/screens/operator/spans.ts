@@ -1,4 +1,4 @@
-import { text } from '../../text'
+import * as text from '../../text'
 
 const hour = 3_600_000 // ms
 const lengths: Record<string, number> = { hour, day: 24 * hour, week: 7 * 24 * hour, month: 30 * 24 * hour }

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
-import { act, look, receive, written } from '../../api'
+import { act, look, receive } from '../../api'
+import { written } from '../../call'
 import { attempt, mayAct } from '../../deed'
 import { amount, duration, size } from '../../figures'
 import { useLoad, useTick } from '../../load'
 import { ask, Button, Copy, Loaded, Moment, Plain, tell } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 
 const t = text.operator.storage
 

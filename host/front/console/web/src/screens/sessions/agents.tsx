@@ -1,9 +1,10 @@
-import { call, look, written } from '../../api'
+import { look } from '../../api'
+import { call, written } from '../../call'
 import { useLoad } from '../../load'
 import { Chip, Empty, Loaded, Moment, Plain } from '../../parts'
 import { to } from '../../route'
 import { current } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 
 interface Known {

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { useLoad } from '../../load'
 import { Button, Chip, Empty, Loaded, Moment, Plain, Value } from '../../parts'
 import { keep, route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 import { conversation, type Turn } from './turns'
 

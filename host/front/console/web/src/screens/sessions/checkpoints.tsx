@@ -1,9 +1,9 @@
-import { call, written } from '../../api'
+import { call, written } from '../../call'
 import { useLoad } from '../../load'
 import { usePages } from '../../pages'
 import { Button, Chip, Empty, Loaded, Moment, Plain } from '../../parts'
 import { to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 import { places } from './places'
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Button, Chip, Field, Note, Plain } from '../../parts'
 import { to } from '../../route'
 import { Stream, type Event } from '../../stream'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 
 /** What happens, as it happens. */

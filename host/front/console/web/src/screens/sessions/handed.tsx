@@ -1,7 +1,7 @@
-import { call, written } from '../../api'
+import { call, written } from '../../call'
 import { useLoad } from '../../load'
 import { Chip, Moment, Plain, Value } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 
 interface Handoffs {

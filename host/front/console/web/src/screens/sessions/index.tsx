@@ -1,6 +1,6 @@
 import { Tabs } from '../../parts'
 import { route, to } from '../../route'
-import { text } from '../../text'
+import * as text from '../../text'
 import { Agents } from './agents'
 import { Chat } from './chat'
 import { CheckpointPage } from './checkpoint'

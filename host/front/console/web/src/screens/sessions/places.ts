@@ -1,4 +1,4 @@
-import { call } from '../../api'
+import { call } from '../../call'
 import { view } from '../../view'
 
 const most = 50 // namespaces that are looked through

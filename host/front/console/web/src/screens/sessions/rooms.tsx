@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { call, written } from '../../api'
+import { call, written } from '../../call'
 import { failed, useLoad, useTick } from '../../load'
 import { Button, Chip, Empty, Loaded, Moment, Plain, tell, Value } from '../../parts'
 import { to } from '../../route'
 import { mayWrite } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { past, view } from '../../view'
 import { places } from './places'
 

@@ -1,4 +1,4 @@
-import { call } from '../../api'
+import { call } from '../../call'
 import { view, where } from '../../view'
 
 /** A turn of a conversation that a client's transcript had: its key is CLIENT/SESSION/MESSAGE. */

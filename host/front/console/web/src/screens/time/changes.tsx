@@ -5,7 +5,7 @@ import { Button, Chip, Diff, Loaded, Moment, Note, Plain, Problem } from '../../
 import { visible } from '../../parts/value'
 import { to } from '../../route'
 import { current } from '../../session'
-import { text } from '../../text'
+import * as text from '../../text'
 import { changed, valueAt, type Change, type Changed } from './model'
 
 const t = text.time

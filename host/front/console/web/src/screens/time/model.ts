@@ -1,4 +1,4 @@
-import { call } from '../../api'
+import { call } from '../../call'
 import { view } from '../../view'
 
 export interface Point {

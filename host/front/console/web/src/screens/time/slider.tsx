@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../parts'
-import { text } from '../../text'
+import * as text from '../../text'
 import { view } from '../../view'
 import { momentOf, positionOf, positions, type Scale, type Timeline } from './model'
 
