@@ -103,8 +103,8 @@ reproducible: $(IMAGE)
 
 # The built pages of the console are committed, so that a build of the program needs no npm.
 WEB := host/front/console/web
-console: $(WEB)/node_modules/.package-lock.json ## build the pages of the console into host/front/console/dist
-	@cd $(WEB) && npx tsc --noEmit && npx vite build --logLevel warn
+console: $(WEB)/node_modules/.package-lock.json ## build the pages of the console and the views into host/front/console/dist
+	@cd $(WEB) && npx tsc --noEmit && node build.mjs
 
 # Of what a browser of this machine shows.
 console-pictures: $(IMAGE) ## take the pictures of the console's screens into docs/console
@@ -113,7 +113,7 @@ console-pictures: $(IMAGE) ## take the pictures of the console's screens into do
 pages:
 	@if ! command -v npm >/dev/null; then echo 'there is no npm: the pages of the console were not built again'; exit 0; fi; \
 	$(MAKE) --no-print-directory $(WEB)/node_modules/.package-lock.json && dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
-	(cd $(WEB) && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$dir") && \
+	(cd $(WEB) && npx tsc --noEmit && node build.mjs "$$dir") && \
 	diff -r "$$dir" host/front/console/dist && echo 'the console: the same pages twice'
 
 $(WEB)/node_modules/.package-lock.json: $(WEB)/package-lock.json

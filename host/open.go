@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/connection"
+	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/front/httpsessions"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
@@ -106,17 +107,20 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openHTTPSessions(); err != nil {
 		return err
 	}
-	h.openFronts()
-	return nil
+	return h.openFronts()
 }
 
 // openFronts makes what serves clients.
-func (h *Host) openFronts() {
+func (h *Host) openFronts() error {
+	views, err := console.Views()
+	if err != nil {
+		return err
+	}
 	limits := connection.Limits{Keys: h.keys}.WithDefaults()
 	h.mcp = mcp.New(h.space.Tools, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
 		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
-		Space: h.space.Memory,
+		Space: h.space.Memory, Views: views,
 	})
 	h.rest = rest.New(rest.Options{
 		Dispatcher: h.space.Tools, Client: h.admission.Client, Limits: limits, Version: h.options.Version, Logger: h.options.Logger,
@@ -127,6 +131,7 @@ func (h *Host) openFronts() {
 		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
 	h.wire = operations.New(operations.Options{Dispatcher: h.space.Tools, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
+	return nil
 }
 
 // openDir takes possession of the data directory.

@@ -29,6 +29,17 @@ const (
 //go:embed all:dist
 var dist embed.FS
 
+const viewFiles = "views" // the folder of the views in the built application
+
+// Views returns the pages that MCP clients show beside answers, each as NAME.html.
+func Views() (fs.FS, error) {
+	built, err := fs.Sub(dist, "dist/"+viewFiles)
+	if err != nil {
+		return nil, fmt.Errorf("open the views: %w", err)
+	}
+	return built, nil
+}
+
 // Options configures a Server. All but Files, TLS and CheckPeer are needed.
 type Options struct {
 	Version string // of the program

@@ -61,6 +61,9 @@ type file struct {
 func readFiles(from fs.FS) (map[string]file, error) {
 	list := map[string]file{}
 	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && name == viewFiles { // which browsers do not open
+			return fs.SkipDir
+		}
 		if err != nil || entry.IsDir() {
 			return err
 		}

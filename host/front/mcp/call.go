@@ -282,17 +282,3 @@ func wire(t *tool.Tool) protocol.Tool {
 		Annotations: protocol.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
 	}
 }
-
-// codeWire returns a tool as the profile code shows it.
-func codeWire(t *tool.Tool) protocol.Tool {
-	w := wire(t)
-	w.RawOutputSchema = t.Structured()
-	return w
-}
-
-// briefWire returns a tool as the profile full shows it.
-func briefWire(t *tool.Tool) protocol.Tool {
-	w := wire(t)
-	w.RawInputSchema = t.Brief
-	return w
-}

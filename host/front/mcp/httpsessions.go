@@ -66,6 +66,15 @@ type introduction struct {
 	Version  string `json:"version,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
 	Bridge   bool   `json:"bridge,omitempty"`
+	Views    bool   `json:"views,omitempty"` // it shows them
+}
+
+// capabilities are those of the client that the server makes use of.
+func (i introduction) capabilities() (c protocol.ClientCapabilities) {
+	if i.Views {
+		c.Extensions = viewSettings()
+	}
+	return c
 }
 
 // keptState is what the next server needs to take up a session.
@@ -85,7 +94,8 @@ func newSessions(s *Server) *sessions {
 func introductionOf(m *message) introduction {
 	var read struct {
 		Params struct {
-			ProtocolVersion string `json:"protocolVersion"`
+			ProtocolVersion string                      `json:"protocolVersion"`
+			Capabilities    protocol.ClientCapabilities `json:"capabilities"`
 			ClientInfo      struct {
 				Name    string `json:"name"`
 				Version string `json:"version"`
@@ -94,7 +104,7 @@ func introductionOf(m *message) introduction {
 	}
 	_ = json.Unmarshal(m.forLibrary(), &read)
 	p := read.Params
-	return introduction{AgentName(p.ClientInfo.Name), AgentName(p.ClientInfo.Version), AgentName(p.ProtocolVersion), m.bridge}
+	return introduction{AgentName(p.ClientInfo.Name), AgentName(p.ClientInfo.Version), AgentName(p.ProtocolVersion), m.bridge, declaresViews(p.Capabilities)}
 }
 
 func (s *sessions) full() bool {
@@ -146,7 +156,7 @@ func (s *sessions) takeUp(ctx context.Context, id string, session Session) *http
 // introduce repeats a client's initialization for the protocol library, which then knows its session.
 func (s *Server) introduce(ctx context.Context, id string, who introduction) {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": methodInit, "params": map[string]any{
-		"protocolVersion": who.Protocol, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": who.Name, "version": who.Version},
+		"protocolVersion": who.Protocol, "capabilities": who.capabilities(), "clientInfo": map[string]any{"name": who.Name, "version": who.Version},
 	}})
 	if err != nil {
 		return // texts always encode

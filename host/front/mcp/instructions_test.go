@@ -59,7 +59,7 @@ func TestInstructionsAreTrueForTheSession(t *testing.T) {
 			if got := strings.Contains(text, "memory_load_family") || strings.Contains(text, "memory_capabilities"); got != (families && reads) {
 				t.Errorf("%s: got families %t, want %t: %s", name, got, !got, text)
 			}
-			offered := s.offer(Session{Rights: session.Rights}, session.begin(manyCalls)) // the profile operation calls them all
+			offered := s.offer(Session{Rights: session.Rights}, session.begin(manyCalls), false) // the profile operation calls them all
 			for _, each := range named.FindAllString(text, -1) {
 				if !slices.ContainsFunc(offered, func(t protocol.Tool) bool { return t.Name == each }) {
 					t.Errorf("%s: got %s, want tools of its list: %s", name, each, text)

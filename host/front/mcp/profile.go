@@ -134,19 +134,19 @@ func (s Session) listsCore(t *tool.Tool) bool {
 // operationName is the tool that calls all others, and the only one in ProfileOperation.
 const operationName = "memory_operation"
 
-// offer returns a client's list of tools.
-func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
+// offer returns a client's list of tools, with the views of their answers if the client shows views.
+func (s *Server) offer(session Session, state *tool.Session, views bool) []protocol.Tool {
 	readOnly := s.readOnly(session)
-	list, show := []protocol.Tool{}, wire
-	switch session.Profile {
-	case ProfileFull:
-		show = briefWire
-	case ProfileCode:
-		show = codeWire
+	list := []protocol.Tool{}
+	add := func(t *tool.Tool) {
+		list = append(list, session.wire(t))
+		if views {
+			s.views.mark(&list[len(list)-1], t)
+		}
 	}
 	for _, t := range s.registry.Core() {
 		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {
-			list = append(list, show(t))
+			add(t)
 		}
 	}
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
@@ -155,17 +155,26 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 		}
 		for _, t := range f.Offered(readOnly) {
 			if !t.IsCore() || !session.listsCore(t) {
-				list = append(list, show(t))
+				add(t)
 			}
 		}
 	}
-	if session.Profile == ProfileDeferred {
-		for i := range list {
-			list[i].DeferLoading = true
-			list[i].Meta = protocol.NewMetaFromMap(map[string]any{deferMark: true})
-		}
-	}
 	return list
+}
+
+// wire returns a tool as the session's profile shows it in lists.
+func (s Session) wire(t *tool.Tool) protocol.Tool {
+	w := wire(t)
+	switch s.Profile {
+	case ProfileFull:
+		w.RawInputSchema = t.Brief
+	case ProfileCode:
+		w.RawOutputSchema = t.Structured()
+	case ProfileDeferred:
+		w.DeferLoading = true
+		w.Meta = protocol.NewMetaFromMap(map[string]any{deferMark: true})
+	}
+	return w
 }
 
 // outline returns a fingerprint of the families' tools in a client's list. The core tools do not change.

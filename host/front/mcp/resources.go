@@ -172,8 +172,8 @@ func (s *Server) listResources(ctx context.Context, _ any, request *protocol.Lis
 		c.failed(err)
 		return
 	}
-	if request.Params.Cursor != "" {
-		result.Resources = nil // the library's own are on the first page
+	if request.Params.Cursor != "" || !s.showsViews(ctx) {
+		result.Resources = []protocol.Resource{} // the library's own are views, on the first page
 	}
 	result.Resources = append(result.Resources, page...)
 	switch {

@@ -6,6 +6,7 @@ package mcp
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -29,6 +30,7 @@ type Options struct {
 	Identify  func(key string) (Identity, error)
 	Sessions  connection.Sessions // told of the sessions of clients; nil: nobody is
 	Kept      Kept                // keeps HTTP sessions for the next server; nil: they end with this one
+	Views     fs.FS               // the pages that clients with MCP Apps show beside answers, each as NAME.html; nil: there are none
 	Limits    connection.Limits
 	AskWithin time.Duration // for a person to answer a question; 0: 10 minutes
 	Space     *memory.Space // tells subscribers of changes, and completes names; nil: neither
@@ -41,6 +43,7 @@ type Server struct {
 	options     Options
 	watchers    watchers    // clients to notify when their lists change
 	subscribers subscribers // clients to notify when resources change
+	views       views
 	protocol    *server.MCPServer
 
 	httpOnce sync.Once
@@ -65,7 +68,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 		o.Sessions = connection.Unfollowed{}
 	}
 	o.Limits = o.Limits.WithDefaults()
-	s := &Server{dispatcher: d, registry: d.Registry(), options: o}
+	s := &Server{dispatcher: d, registry: d.Registry(), options: o, views: newViews(o.Views)}
 	s.open, s.close = context.WithCancel(context.Background())
 	s.watchers.outline = s.outline
 	s.subscribers = subscribers{server: s, news: make(chan struct{}, 1), known: map[string]*subscriber{}}
@@ -86,6 +89,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 		server.WithLogging(),
 		server.WithHooks(hooks),
 	)...)
+	s.protocol.AddResources(s.views.pages...)
 	s.addPrompts()
 	if s.registry.HasFamilies() {
 		go s.watch()
@@ -96,7 +100,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 // list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
 	state, _ := s.state(ctx)
-	result.Tools = s.offer(SessionOf(ctx), state)
+	result.Tools = s.offer(SessionOf(ctx), state, s.showsViews(ctx))
 	sizes(result.Tools, clientName(ctx))
 }
 
@@ -105,14 +109,20 @@ func (s *Server) instructions(session Session) string {
 	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies(), session.Profile == ProfileFull}.instructions()
 }
 
-// instruct puts the session's instructions into the answer to initialize.
-func (s *Server) instruct(ctx context.Context, _ any, _ *protocol.InitializeRequest, result *protocol.InitializeResult) {
+// instruct puts the session's instructions into the answer to initialize, and what its client can use.
+func (s *Server) instruct(ctx context.Context, _ any, request *protocol.InitializeRequest, result *protocol.InitializeResult) {
 	result.Instructions = s.instructions(SessionOf(ctx))
+	if len(s.views.pages) > 0 && declaresViews(request.Params.Capabilities) {
+		result.Capabilities.Extensions = viewSettings()
+	}
 }
 
 // instructModern does so for server/discover.
 func (s *Server) instructModern(ctx context.Context, _ any, _ *protocol.DiscoverRequest, result *protocol.DiscoverResult) {
 	result.Instructions = s.instructions(SessionOf(ctx))
+	if s.showsViews(ctx) {
+		result.Capabilities.Extensions = viewSettings()
+	}
 }
 
 // has finds the tool of a client's call, and reports whether there is one. Calls of clients with a key go on to the dispatcher, which
