@@ -126,15 +126,20 @@ func TestGraph(t *testing.T) {
 	scenarios(t, "graph", asOperator(t, s))
 }
 
-func TestHostileContent(t *testing.T) {
-	s := started(t)
-	a := s.Agent(operator.IssuedKey{}, owner.Hello{Agent: `<script>window.pwned='agent'</script>`})
-	texts := []string{
+// hostileTexts would be more than text if a page took them for it.
+func hostileTexts() []string {
+	return []string{
 		`<script>window.pwned=1</script>`, `<img src=x onerror="window.pwned=1">`, `"><svg onload=window.pwned=1>`, `javascript:window.pwned=1`, `<iframe srcdoc="<script>parent.pwned=1</script>">`,
 		`</title><script>window.pwned=1</script>`, `{{constructor.constructor('window.pwned=1')()}}`, `<style>*{display:none}</style>`, `<form action="http://evil.example"><input name=q>`,
 		"\u202egnp.exe\u202c is not a picture", "\u2066\u2067\u2068 turned \u2069", "bell \a and \x1b[31mred\x1b[0m and \u0000 null", "zero\u200bwidth\ufeffhere", strings.Repeat("\u0301", 300) + "a",
 		strings.Repeat("w", 1<<20-100), strings.Repeat("<b>", 1<<16), "]]><!--", "%3Cscript%3Ewindow.pwned=1%3C/script%3E", "../../../etc/passwd", "💥\U000e0041\U000e0042 tags",
 	}
+}
+
+func TestHostileContent(t *testing.T) {
+	s := started(t)
+	a := s.Agent(operator.IssuedKey{}, owner.Hello{Agent: `<script>window.pwned='agent'</script>`})
+	texts := hostileTexts()
 	var keys []string
 	for i := range 200 {
 		text := texts[i%len(texts)]
