@@ -104,6 +104,18 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 	sizes(result.Tools, clientName(ctx))
 }
 
+// showsViews reports whether a request's client shows views: it said so when it began, or, if it is stateless, with the request.
+func (s *Server) showsViews(ctx context.Context) bool {
+	if len(s.views.pages) == 0 {
+		return false
+	}
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		return info.ClientCapabilities != nil && declaresViews(*info.ClientCapabilities)
+	}
+	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+	return ok && declaresViews(client.GetClientCapabilities())
+}
+
 // instructions returns what a session's model is told at the start.
 func (s *Server) instructions(session Session) string {
 	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies(), session.Profile == ProfileFull}.instructions()

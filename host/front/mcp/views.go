@@ -96,18 +96,6 @@ func (v views) mark(w *protocol.Tool, t *tool.Tool) {
 	w.Meta = protocol.NewMetaFromMap(members)
 }
 
-// showsViews reports whether a request's client shows views: it said so when it began, or, if it is stateless, with the request.
-func (s *Server) showsViews(ctx context.Context) bool {
-	if len(s.views.pages) == 0 {
-		return false
-	}
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		return info.ClientCapabilities != nil && declaresViews(*info.ClientCapabilities)
-	}
-	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
-	return ok && declaresViews(client.GetClientCapabilities())
-}
-
 // declaresViews reports whether a client declared that it shows pages of this kind.
 func declaresViews(c protocol.ClientCapabilities) bool {
 	settings, _ := c.Extensions[viewExtension].(map[string]any)
