@@ -1,1 +1,0 @@
-import{H as e,m as t,x as n,y as r}from"./index-c4e4fbbb.js";function i(){let e=r();return!!e&&e.operator&&!e.read_only&&!e.locked&&!t.value}async function a(t,r){try{return await t(),r&&n(r),!0}catch(t){return n(e(t).message,{bad:!0}),!1}}export{i as n,a as t};

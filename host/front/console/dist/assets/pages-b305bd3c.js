@@ -1,1 +1,0 @@
-import{H as e,Z as t,x as n}from"./index-c4e4fbbb.js";function r(r,i){let[a,o]=t({of:r,pages:[]}),s=[r,...a.of===r?a.pages:[]],c=s.at(-1).next;return c?{pages:s,more:async()=>{try{let e=await i(c);o({of:r,pages:[...s.slice(1),e]})}catch(t){n(e(t).message,{bad:!0})}}}:{pages:s}}export{r as t};
