@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -179,6 +180,30 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 			return !c.InOrder || len(b.firsts.list) < b.firsts.most
 		})
 	})
+}
+
+// fromCommits lists by time from the newest commits. done is false if that is not worth it; then nothing is found.
+func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) {
+	if b.q.collection() != memories || !isByTime(b.q.Order, &b.filter) {
+		return false, nil
+	}
+	r, ok, err := b.space.recently(ctx, b.view, b.q.Order, b.from.instant(), b.firsts.most, func(in string) bool {
+		return namespace.Selects(b.q.Namespaces, in) && (b.q.Project == "" || !namespace.Beside(b.q.Project, in))
+	})
+	if !ok || err != nil {
+		return false, err
+	}
+	test := b.filter.At(b.view.now)
+	done, err = r.each(ctx, func(c *search.Columns) bool {
+		if test.Admits(c) {
+			b.consider(c, counters.Present{})
+		}
+		return b.firsts.enough(c)
+	})
+	if !done {
+		b.firsts = firsts{most: b.firsts.most}
+	}
+	return done, err
 }
 
 // consider adds a match unless it is on a page before, and reports whether it did.

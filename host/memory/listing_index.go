@@ -28,6 +28,30 @@ func (q *listing) byIndex(ctx context.Context) error {
 	return s.reachable(ctx, view{branch: q.view.branch, lineage: q.view.lineage, past: true})
 }
 
+// fromCommits lists by time from the newest commits. done is false if that is not worth it; then nothing is found.
+func (q *listing) fromCommits(ctx context.Context) (done bool, err error) {
+	if q.counts || q.Count != "" && !q.tallied || !isByTime(q.Order, &q.filter) {
+		return false, nil
+	}
+	r, ok, err := q.stage.space.recently(ctx, q.view, q.Order, q.from.instant(), q.firsts.most, func(in string) bool { return in == q.Namespace })
+	if !ok || err != nil {
+		return false, err
+	}
+	done, err = r.each(ctx, func(c *search.Columns) bool {
+		if q.test.Admits(c) {
+			q.consider(c, false)
+		}
+		return q.firsts.enough(c)
+	})
+	if !done {
+		q.firsts = firsts{most: q.firsts.most}
+		if !q.tallied {
+			q.total = 0
+		}
+	}
+	return done, err
+}
+
 func (q *listing) fromIndex(ctx context.Context, v search.View) (err error) {
 	index := q.stage.space.index
 	if q.counts {

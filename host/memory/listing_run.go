@@ -84,6 +84,14 @@ func (p *position) compare(o *position) int {
 	return strings.Compare(p.key, o.key)
 }
 
+// instant is the time of a position in a list by time, in µs; nil: the start.
+func (p *position) instant() *int64 {
+	if p == nil {
+		return nil
+	}
+	return &p.value
+}
+
 // cursor continues a listing.
 type cursor struct {
 	digest  [8]byte   // of the listing
@@ -368,6 +376,12 @@ func (f *firsts) replaceLast(c candidate) {
 		i = last
 	}
 	f.list[i] = c
+}
+
+// enough reports whether a page has all its memories, after one of a walk: those behind it were not written or created later, and of those
+// of its commit the names are later.
+func (f *firsts) enough(c *search.Columns) bool {
+	return f.most > 0 && len(f.list) == f.most && f.list[0].compare(&position{c.Updated, c.Namespace, c.Key}) <= 0
 }
 
 func (f *firsts) sorted() []candidate {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/internal/namespace"
-	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -132,13 +130,14 @@ func isByTime(o Order, f *search.Filter) bool {
 		len(f.Types)+len(f.Agents)+len(f.Tags)+len(f.AnyTags)+len(f.NoTags)+len(f.Fields) == 0
 }
 
-// recently begins a walk for a page behind a position, of which most memories are needed. ok is false if the page is too far back.
-func (s *Space) recently(ctx context.Context, v view, o Order, from *position, most int, wants func(string) bool) (r *recent, ok bool, err error) {
+// recently begins a walk for a page of which most memories are needed, from an instant back, in µs; nil: from the newest. ok is false if the
+// page is too far back.
+func (s *Space) recently(ctx context.Context, v view, o Order, from *int64, most int, wants func(string) bool) (r *recent, ok bool, err error) {
 	r = &recent{space: s, lineage: v.lineage, head: v.version, wants: wants, most: 4*most + 2*recentStep}
 	if from == nil {
 		return r, true, nil
 	}
-	at, err := s.engine.VersionAt(ctx, time.UnixMicro(from.value))
+	at, err := s.engine.VersionAt(ctx, time.UnixMicro(*from))
 	if err != nil {
 		return nil, false, err
 	}
@@ -146,12 +145,6 @@ func (s *Space) recently(ctx context.Context, v view, o Order, from *position, m
 		r.head = min(r.head, at.Version)
 	}
 	return r, r.head-min(at.Version, r.head) <= uint64(r.most), nil
-}
-
-// enough reports whether a page has all its memories, after one of a walk: those behind it were not written or created later, and of those
-// of its commit the names are later.
-func (f *firsts) enough(c *search.Columns) bool {
-	return f.most > 0 && len(f.list) == f.most && f.list[0].compare(&position{c.Updated, c.Namespace, c.Key}) <= 0
 }
 
 // columnsOf returns the columns of a record that a filter tests.
@@ -166,52 +159,4 @@ func columnsOf(r *record.Record, e store.Entry, created time.Time, fields bool) 
 		c.Fields = r.SearchFields(e.Namespace)
 	}
 	return c
-}
-
-// fromCommits lists by time from the newest commits. done is false if that is not worth it; then nothing is found.
-func (q *listing) fromCommits(ctx context.Context) (done bool, err error) {
-	if q.counts || q.Count != "" && !q.tallied || !isByTime(q.Order, &q.filter) {
-		return false, nil
-	}
-	r, ok, err := q.stage.space.recently(ctx, q.view, q.Order, q.from, q.firsts.most, func(in string) bool { return in == q.Namespace })
-	if !ok || err != nil {
-		return false, err
-	}
-	done, err = r.each(ctx, func(c *search.Columns) bool {
-		if q.test.Admits(c) {
-			q.consider(c, false)
-		}
-		return q.firsts.enough(c)
-	})
-	if !done {
-		q.firsts = firsts{most: q.firsts.most}
-		if !q.tallied {
-			q.total = 0
-		}
-	}
-	return done, err
-}
-
-// fromCommits is as that of a listing.
-func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) {
-	if b.q.collection() != memories || !isByTime(b.q.Order, &b.filter) {
-		return false, nil
-	}
-	r, ok, err := b.space.recently(ctx, b.view, b.q.Order, b.from, b.firsts.most, func(in string) bool {
-		return namespace.Selects(b.q.Namespaces, in) && (b.q.Project == "" || !namespace.Beside(b.q.Project, in))
-	})
-	if !ok || err != nil {
-		return false, err
-	}
-	test := b.filter.At(b.view.now)
-	done, err = r.each(ctx, func(c *search.Columns) bool {
-		if test.Admits(c) {
-			b.consider(c, counters.Present{})
-		}
-		return b.firsts.enough(c)
-	})
-	if !done {
-		b.firsts = firsts{most: b.firsts.most}
-	}
-	return done, err
 }
