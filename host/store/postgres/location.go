@@ -66,6 +66,8 @@ func (l location) configure() {
 	params := l.config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name":                    "alcove",
+		"plan_cache_mode":                     "force_generic_plan", // a commit is planned for longer than it runs
+		"enable_seqscan":                      "off",                // such a plan is made while tables are small, and kept
 		"statement_timeout":                   strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 	} {
