@@ -143,6 +143,12 @@ func TestADamagedFileOfTheIndexIsNamedAndMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := openIndexed(t, image, nil)
+		if r, err := s.Search(t.Context(), Search{Text: "tea"}); codeOf(err) != Unavailable && (err != nil || r.Total != 600) {
+			t.Errorf("%d are found: %v", r.Total, err)
+		}
+		if err := s.WaitIdle(t.Context()); err != nil { // which includes the check of the files
+			t.Fatal(err)
+		}
 		if n := s.found(t, ""); n != 600 {
 			t.Errorf("%d are found", n)
 		}

@@ -159,7 +159,7 @@ func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
 	s.upkeep.SaveAll(ctx)
-	return s.counters.Flush(ctx)
+	return errors.Join(s.counters.Flush(ctx), s.index.Close())
 }
 
 // WaitIdle waits for the background work due at the call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -28,6 +29,8 @@ func (s *Space) translate(doing string, err error) error {
 		return &Error{Code: Timeout, Retryable: true, Cause: err, Message: "could not " + doing + " in time: a write may still take effect; retry with the same request id"}
 	case errors.Is(err, store.ErrDamaged):
 		return &Error{Code: Internal, Cause: err, Message: "could not " + doing + ": what is stored there is damaged, and is not answered. Have the server stopped, then run: alcove verify, and alcove repair"}
+	case errors.Is(err, search.ErrDamaged):
+		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": " + err.Error()}
 	case errors.Is(err, store.ErrFull):
 		return &Error{Code: Exhausted, Retryable: true, Cause: err, Message: "could not " + doing + ": the disk of the server is full. Nothing was changed, and reading goes on: free some space there, then try again"}
 	case errors.Is(err, store.ErrReadOnly):

@@ -2,8 +2,10 @@ package memory
 
 import (
 	"context"
+	"errors"
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/search"
 )
 
 // Verify checks everything: the store against itself, the catalogue of branches against what is stored, the chains of all logs, and
@@ -13,6 +15,10 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	if err := s.Ready(ctx); err != nil {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
 	}
+	damaged := s.upkeep.Verify(ctx)
+	if damaged != nil && !errors.Is(damaged, search.ErrDamaged) {
+		return integrity.Report{Findings: []integrity.Finding{}}, damaged
+	}
 	report, err := integrity.Space{
 		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.upkeep.Await, Purges: s.purges.Load,
 		Log:     s.verifyOwnLog,
@@ -20,6 +26,9 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	}.Check(ctx)
 	if err != nil {
 		return report, err
+	}
+	if damaged != nil {
+		report.Findings = append(report.Findings, integrity.Finding{What: damaged.Error(), Do: "check the disk; the server has rebuilt what was damaged"})
 	}
 	wrong, err := s.indexes.Check(ctx)
 	report.Findings = append(report.Findings, wrong...)

@@ -23,6 +23,7 @@ func (x *Index) Drop(id store.BranchID) {
 	})
 	x.table.linked = none
 	for _, p := range b.parts {
+		x.retire(p)
 		delete(x.parts, p.id)
 	}
 	delete(x.branches, id)

@@ -9,15 +9,19 @@ func (x *Index) Frequencies(ctx context.Context, view View, terms []string) (doc
 	for i, term := range terms {
 		asked.clauses[i].label = term
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	r, err := x.newRanking(ctx, view, Query{}, asked)
-	if err != nil {
-		return 0, nil, err
-	}
 	counts = make([]int, len(terms))
-	for i, c := range r.asked.clauses {
-		counts[i] = c.found
-	}
-	return r.total.documents, counts, ctx.Err()
+	err = x.guard(func() error {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		r, err := x.newRanking(ctx, view, Query{}, asked)
+		if err != nil {
+			return err
+		}
+		for i, c := range r.asked.clauses {
+			counts[i] = c.found
+		}
+		documents = r.total.documents
+		return ctx.Err()
+	})
+	return documents, counts, err
 }

@@ -70,6 +70,8 @@ type Index struct {
 	tending sync.Mutex // held while parts are compressed, merged, stored or loaded
 	saved   []byte     // the last stored manifest
 	due     chan struct{}
+	damaged chan error // of a file
+	retired []*file    // of dropped parts: to be unmapped; guarded by mu
 
 	building sync.Mutex        // held while columns are built; locked before mu
 	wanted   map[columnID]bool // by listings; guarded by building
@@ -128,6 +130,7 @@ func New(o Options) *Index {
 		cache:        map[string]*visible{},
 		wanted:       map[columnID]bool{},
 		due:          make(chan struct{}, 1),
+		damaged:      make(chan error, 1),
 	}
 	if o.Semantic != nil {
 		x.semantic.Store(&o.Semantic)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -45,7 +44,8 @@ type manifestBranch struct {
 	Parts   []string       `json:"parts"`
 }
 
-const manifestFormat = 1
+// manifestFormat is that of all files of an index: those of another are rebuilt from the store.
+const manifestFormat = 3
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {
@@ -85,7 +85,8 @@ func (c Coverage) Of(b store.BranchID) uint64 {
 // Branches returns the branches of which the index has documents, in ascending order.
 func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
 
-// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes. Files that are
+// Load opens a saved index in an empty one and returns its coverage; the caller applies later changes. Postings stay in their mapped files,
+// which are verified as they are read. Files that are
 // damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
 // blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
@@ -156,27 +157,24 @@ func readBlob(ctx context.Context, blobs Blobs, name string, most int64) (data [
 	return data, nil
 }
 
-// maxPart bounds a stored part, in bytes.
-const maxPart = 4 << 30
-
-// loadedPart is a stored part, read and checked.
+// loadedPart is a stored part that was opened.
 type loadedPart struct {
-	name   string
-	sealed *segment.Segment
+	file   *file
 	stored storedPayload
 }
 
 // loadBranch reads all parts of a branch before it adds any.
 func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) error {
-	parts := make([]loadedPart, len(b.Parts))
-	for i, name := range b.Parts {
-		data, err := readBlob(ctx, blobs, name, maxPart)
+	parts := make([]loadedPart, 0, len(b.Parts))
+	for _, name := range b.Parts {
+		p, err := x.openPart(ctx, blobs, name)
 		if err != nil {
+			for _, p := range parts {
+				err = errors.Join(err, p.file.mapped.Close())
+			}
 			return err
 		}
-		if parts[i], err = openPart(name, data); err != nil {
-			return err
-		}
+		parts = append(parts, p)
 	}
 	for _, p := range parts {
 		x.addPart(b.ID, p)
@@ -184,16 +182,21 @@ func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) e
 	return nil
 }
 
-func openPart(name string, data []byte) (loadedPart, error) {
-	sealed, err := segment.Open(data)
-	if err != nil {
-		return loadedPart{}, fmt.Errorf("%s: %w", name, err)
+// openPart opens a stored part. It reads and checks its rows and lengths, and leaves its postings to searches.
+func (x *Index) openPart(ctx context.Context, blobs Blobs, name string) (p loadedPart, err error) {
+	if p.file, err = openFile(ctx, blobs, name); err != nil {
+		return p, fmt.Errorf("%s: %w", name, err)
 	}
-	s, err := readPayload(sealed.Payload(), sealed.Docs())
+	err = x.guard(func() (err error) {
+		sealed := p.file.sealed
+		_ = sealed.Lengths()
+		p.stored, err = readPayload(sealed.Payload(), sealed.Docs())
+		return err
+	})
 	if err != nil {
-		return loadedPart{}, fmt.Errorf("%s: %w", name, err)
+		return p, errors.Join(fmt.Errorf("%s: %w", name, err), p.file.mapped.Close())
 	}
-	return loadedPart{name, sealed, s}, nil
+	return p, nil
 }
 
 // addPart adds the rows of a stored part.
@@ -204,7 +207,7 @@ func (x *Index) addPart(id store.BranchID, l loadedPart) {
 	defer x.cacheMu.Unlock()
 	clear(x.cache)
 	x.lastPart++
-	p := &part{id: x.lastPart, branch: id, sealed: l.sealed, blob: l.name, first: store.Latest}
+	p := &part{id: x.lastPart, branch: id, sealed: l.file.sealed, file: l.file, blob: l.file.name, first: store.Latest}
 	x.parts[p.id] = p
 	b := x.branch(id)
 	at := len(b.parts)

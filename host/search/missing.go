@@ -6,12 +6,18 @@ func (x *Index) Missing(docs ...Doc) (missing int) {
 	for i := range docs {
 		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for i := range docs {
-		if !x.contains(&docs[i], &analysed[i]) {
-			missing++
+	err := x.guard(func() error {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		for i := range docs {
+			if !x.contains(&docs[i], &analysed[i]) {
+				missing++
+			}
 		}
+		return nil
+	})
+	if err != nil { // they cannot be read, and so cannot be found
+		return len(docs)
 	}
 	return missing
 }

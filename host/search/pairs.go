@@ -89,7 +89,15 @@ type chosen struct {
 }
 
 // gatherTexts reads what documents consist of from the postings of their terms.
-func (x *Index) gatherTexts(ctx context.Context, view View, q PairQuery) (*texts, error) {
+func (x *Index) gatherTexts(ctx context.Context, view View, q PairQuery) (found *texts, err error) {
+	err = x.guard(func() error {
+		found, err = x.gatherFrom(ctx, view, q)
+		return err
+	})
+	return found, err
+}
+
+func (x *Index) gatherFrom(ctx context.Context, view View, q PairQuery) (*texts, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)

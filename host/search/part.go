@@ -28,6 +28,7 @@ type part struct {
 	frozen bool // the tail is being compressed: nothing is added
 	sealed *segment.Segment
 	blob   string // the stored file's name; empty: not stored
+	file   *file  // the mapped file that sealed reads; nil: sealed is in memory
 	purged bool   // it still contains purged text
 
 	columns atomic.Pointer[columns] // nil: none was built

@@ -38,7 +38,15 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 //
 // Lengths of 32 terms and more are rounded. Conversation describes the further scores of turns. Ties are ordered by
 // namespace, collection and key. A Query beyond its limits is an error.
-func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) {
+func (x *Index) Search(ctx context.Context, view View, q Query) (result Result, err error) {
+	err = x.guard(func() error {
+		result, err = x.rank(ctx, view, q)
+		return err
+	})
+	return result, err
+}
+
+func (x *Index) rank(ctx context.Context, view View, q Query) (Result, error) {
 	if len(q.Text) > LongestQuery {
 		return Result{}, fmt.Errorf("search: the query has %d bytes: at most %d are allowed", len(q.Text), LongestQuery)
 	}

@@ -77,7 +77,7 @@ func (x *Index) inventory(upTo uint64) (branches [][]*part, m manifest) {
 	return branches, m
 }
 
-// store writes a part that is not stored yet. The caller holds tending.
+// store writes a part that is not stored yet, and maps what it wrote. The caller holds tending.
 func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	if p.blob != "" {
 		return nil
@@ -88,7 +88,17 @@ func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(data)); err != nil {
 		return err
 	}
-	p.blob = name
+	mapped, err := openFile(ctx, blobs, name)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.parts[p.id] != p { // its branch was dropped
+		return mapped.mapped.Close()
+	}
+	p.blob, p.file, p.sealed = name, mapped, mapped.sealed // which frees the memory of the written one
+	p.sets.clear()
 	return nil
 }
 

@@ -207,7 +207,7 @@ func TestAPayloadOfAnotherFormatIsNamed(t *testing.T) {
 
 func TestADamagedFileIsNamedAndItsBranchLeftOut(t *testing.T) {
 	for what, damage := range map[string]func(data []byte) []byte{
-		"changed": func(data []byte) []byte { data[len(data)/2] ^= 1; return data },
+		"changed": func(data []byte) []byte { data[len(data)-1] ^= 1; return data },
 		"cut":     func(data []byte) []byte { return data[:len(data)-1] },
 		"gone":    func([]byte) []byte { return nil },
 	} {

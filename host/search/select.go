@@ -16,9 +16,16 @@ import (
 // that of o: then Columns.InOrder is set. The columns are valid until do returns. The index is locked meanwhile: do is quick
 // and uses the index for nothing.
 func (x *Index) Select(ctx context.Context, view View, f Filter, o Ordering, do func(*Columns) bool) error {
-	if f.Text != "" {
-		return x.selectMatching(ctx, view, f, do)
-	}
+	return x.guard(func() error {
+		if f.Text != "" {
+			return x.selectMatching(ctx, view, f, do)
+		}
+		return x.selectListed(ctx, view, f, o, do)
+	})
+}
+
+// selectListed is Select for a filter without a text.
+func (x *Index) selectListed(ctx context.Context, view View, f Filter, o Ordering, do func(*Columns) bool) error {
 	ids := x.columnsFor(view, f, o)
 	if err := x.buildColumns(ctx, view, ids); err != nil {
 		return err

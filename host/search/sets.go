@@ -106,6 +106,13 @@ func (s *postingSets) put(term string, set *postingSet) {
 	s.of[term] = set
 }
 
+// clear forgets the sets of a segment that is no longer used.
+func (s *postingSets) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of = nil
+}
+
 // newPostingSet reads postings.
 func newPostingSet(postings segment.Postings, lengths []byte) *postingSet {
 	s := &postingSet{docs: newBitset(len(lengths)), groups: make([]group, len(lengths)/groupSize+1), postings: postings}

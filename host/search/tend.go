@@ -51,9 +51,9 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 		if run == nil {
 			x.addAllWanted(ctx)
 			x.compact()
-			return nil
+			return x.unmapRetired()
 		}
-		if err := x.merge(run); err != nil {
+		if err := x.guard(func() error { return x.merge(run) }); err != nil {
 			return err
 		}
 	}
@@ -259,6 +259,7 @@ func (x *Index) swap(m mergePlan, parts []*part) {
 	}
 	m.refresh(parts)
 	for _, p := range parts {
+		x.retire(p)
 		delete(x.parts, p.id)
 		x.forgetPart(p.id)
 	}

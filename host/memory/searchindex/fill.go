@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
@@ -23,12 +24,23 @@ func (u *Upkeep) Fill(ctx context.Context) {
 		}
 		return
 	}
+	if !u.o.ReadOnly {
+		u.o.Queue("verify the search index", u.verifyAfterStart)
+	}
 	close(u.filled)
 	u.o.Filled()
 	u.save(ctx, u.o.Index.Save)
 	if allocated()-before > worthFreeing { // filling uses more memory than its result
 		debug.FreeOSMemory()
 	}
+}
+
+// verifyAfterStart reads what the start left to searches.
+func (u *Upkeep) verifyAfterStart(ctx context.Context) error {
+	if err := u.Verify(ctx); !errors.Is(err, search.ErrDamaged) { // which is logged, and rebuilt
+		return err
+	}
+	return nil
 }
 
 // worthFreeing is after how many allocated bytes memory goes back to the system at once. That collects all garbage, which takes
@@ -112,18 +124,27 @@ func (u *Upkeep) applyChanges(ctx context.Context, id store.BranchID, changes []
 }
 
 func (u *Upkeep) apply(entries []store.Entry) error {
+	docs, err := documents(entries)
+	if err != nil {
+		return err
+	}
+	u.o.Index.Apply(docs...)
+	return nil
+}
+
+// documents returns those of entries that the index has.
+func documents(entries []store.Entry) ([]search.Doc, error) {
 	docs := make([]search.Doc, 0, len(entries))
 	for _, e := range entries {
 		d, ok, err := record.Doc(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if ok && e.Version != 0 {
 			docs = append(docs, d)
 		}
 	}
-	u.o.Index.Apply(docs...)
-	return nil
+	return docs, nil
 }
 
 const fillPage = 2000

@@ -2,12 +2,14 @@ package searchindex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Tend keeps the index compact and saved, until ctx ends.
+// Tend keeps the index compact, saved and whole, until ctx ends.
 func (u *Upkeep) Tend(ctx context.Context) {
 	for {
 		select {
@@ -18,8 +20,60 @@ func (u *Upkeep) Tend(ctx context.Context) {
 				u.o.Logger.Warn("the search index was not made compact", "error", err)
 			}
 			u.save(ctx, u.o.Index.Save)
+		case err := <-u.o.Index.Damaged():
+			if err := u.repair(ctx, err); err != nil && ctx.Err() == nil {
+				u.o.Logger.Error("a part of the search index could not be rebuilt; a restart tries again", "error", err)
+			}
 		}
 	}
+}
+
+// Verify reads all files of the index. Those that are damaged are rebuilt; the error is search.ErrDamaged nevertheless.
+func (u *Upkeep) Verify(ctx context.Context) error {
+	err := u.o.Index.Verify(ctx)
+	if !errors.Is(err, search.ErrDamaged) {
+		return err
+	}
+	select {
+	case <-u.o.Index.Damaged(): // it is repaired here
+	default:
+	}
+	return errors.Join(err, u.repair(ctx, err))
+}
+
+// repair rebuilds damaged parts of the index.
+func (u *Upkeep) repair(ctx context.Context, why error) error {
+	u.o.Logger.Error("a part of the search index is rebuilt", "why", why)
+	if err := u.o.Index.Repair(ctx, u.reread); err != nil {
+		return err
+	}
+	u.save(ctx, u.o.Index.Save)
+	return nil
+}
+
+// reread reads versions of documents from the store, without those that are gone.
+func (u *Upkeep) reread(ctx context.Context, refs []search.Ref) (docs []search.Doc, err error) {
+	for len(refs) > 0 {
+		first, n := refs[0], 0
+		var keys []store.Key
+		for ; n < len(refs) && refs[n].Version == first.Version; n++ {
+			keys = append(keys, store.Key{Namespace: refs[n].Namespace, Collection: refs[n].Collection, Name: refs[n].Key})
+		}
+		refs = refs[n:]
+		entries, err := u.o.Engine.GetAt(ctx, store.Lineage{{Branch: first.Branch, At: first.Version}}, keys)
+		if isTrimmed(err) { // it may still be there, for views that were pinned
+			entries, err = u.versions(ctx, first.Branch, first.Version, keys)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found, err := documents(entries)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, found...)
+	}
+	return docs, nil
 }
 
 // save saves the index with one of its methods, if it is complete. An unsaved part is rebuilt at the next start.
@@ -49,6 +103,23 @@ func (u *Upkeep) IsTrusted() bool {
 	u.saving.Lock()
 	defer u.saving.Unlock()
 	return !u.distrusted
+}
+
+// versions reads one version of each key of a branch, as far as they are there, from its history.
+func (u *Upkeep) versions(ctx context.Context, b store.BranchID, version uint64, keys []store.Key) (entries []store.Entry, err error) {
+	own := store.Lineage{{Branch: b, At: store.Latest}}
+	for _, key := range keys {
+		only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+		for e, err := range store.Entries(ctx, u.o.Engine.Versions, own, only, fillPage) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Version == version {
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries, nil
 }
 
 // SaveAll saves the index with its uncompressed part.

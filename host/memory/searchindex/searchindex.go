@@ -30,7 +30,13 @@ type Index interface {
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
 
-	// Load reads the saved index, and returns its coverage.
+	// Damaged signals that a file is damaged, which Repair rebuilds.
+	Damaged() <-chan error
+	Repair(ctx context.Context, read search.Reread) error
+	// Verify reads all files. The error is search.ErrDamaged.
+	Verify(ctx context.Context) error
+
+	// Load opens the saved index, and returns its coverage.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
 	// Save saves the index, which is complete up to a version.
 	Save(ctx context.Context, to search.Blobs, upTo uint64) error
@@ -38,6 +44,8 @@ type Index interface {
 	SaveAll(ctx context.Context, to search.Blobs, upTo uint64) error
 	// Unsave ensures that nothing is loaded before the next Save.
 	Unsave(ctx context.Context, from search.Blobs) error
+	// Close gives up the index's files.
+	Close() error
 }
 
 // Options are what an index is kept for.

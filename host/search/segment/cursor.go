@@ -5,11 +5,11 @@ import "encoding/binary"
 // Cursor iterates over postings, a block at a time.
 type Cursor struct {
 	p        Postings
-	block    int   // the next block
-	previous int64 // the last document before the next block
+	skips    []byte // the skip table
+	block    int    // the next block
+	previous int64  // the last document before the next block
 	docs     [blockSize]uint32
 	tfs      [blockSize]uint32
-	placed   int // where the current block's positions begin
 	size     int // of the current block, in postings
 }
 
@@ -21,21 +21,26 @@ func (p Postings) Cursor() *Cursor {
 }
 
 // Reset moves the cursor before the first of these postings.
-func (c *Cursor) Reset(p Postings) { c.p, c.block, c.previous, c.placed, c.size = p, 0, -1, 0, 0 }
+func (c *Cursor) Reset(p Postings) {
+	c.p, c.skips, c.block, c.previous, c.size = p, nil, 0, -1, 0
+	if p.full() > 0 {
+		c.skips = p.segment.read(p.postings, 0, p.full()*skipSize)
+	}
+}
 
 func (p Postings) full() int { return p.Count / blockSize }
 
 // skip returns a full block's entry in the skip table: its last document, and the end offsets of the block and its
 // positions.
-func (p Postings) skip(block int) (last uint32, end, placed int) {
-	at := p.postings[block*skipSize:]
+func (c *Cursor) skip(block int) (last uint32, end, placed int) {
+	at := c.skips[block*skipSize:]
 	return binary.LittleEndian.Uint32(at), int(binary.LittleEndian.Uint32(at[4:])), int(binary.LittleEndian.Uint32(at[8:]))
 }
 
 // Skip skips blocks whose documents are all less than doc.
 func (c *Cursor) Skip(doc uint32) {
 	for c.block < c.p.full() {
-		last, _, _ := c.p.skip(c.block)
+		last, _, _ := c.skip(c.block)
 		if last >= doc {
 			return
 		}
@@ -60,79 +65,122 @@ func (c *Cursor) Next() (docs, frequencies []uint32) {
 	return c.docs[:c.size], c.tfs[:c.size]
 }
 
-// begins returns the offsets of a block and its positions.
-func (p Postings) begins(block int) (at, placed int) {
-	base := p.full() * skipSize
+// begins returns the offsets of a block and its positions; those of the one behind the last are where the rest begins.
+func (c *Cursor) begins(block int) (at, placed int) {
+	base := c.p.full() * skipSize
 	if block == 0 {
 		return base, 0
 	}
-	_, end, placed := p.skip(block - 1)
+	_, end, placed := c.skip(block - 1)
 	return base + end, placed
 }
 
 func (c *Cursor) readBlock() {
-	at, placed := c.p.begins(c.block)
-	c.placed = placed
-	data := c.p.postings[at:]
-	gapWidth, moreWidth := int(data[0]), int(data[1])
+	s := c.p.segment
+	from, _ := c.begins(c.block)
+	to, _ := c.begins(c.block + 1)
+	data := s.read(c.p.postings, from, to)
+	gapWidth, moreWidth := s.widths(data)
+	data = data[:len(data)+padding] // within the section, which ends in padding
 	unpack(&c.docs, data[2:], gapWidth)
 	unpack(&c.tfs, data[2+packedSize(gapWidth):], moreWidth)
-	doc := uint32(c.previous)
+	doc := c.previous // in 64 bits, which cannot overflow
 	for i := range c.docs {
-		doc += c.docs[i] + 1
-		c.docs[i] = doc
+		doc += int64(c.docs[i]) + 1
+		c.docs[i] = uint32(doc)
 		c.tfs[i]++
 	}
-	c.previous = int64(doc)
+	if last, _, _ := c.skip(c.block); doc != int64(last) || doc >= int64(s.docs) {
+		s.damaged("a block of postings ends with document %d of %d", doc, s.docs)
+	}
+	c.previous = doc
 }
 
 func (c *Cursor) readRest() {
-	at, placed := c.p.begins(c.block)
-	c.placed = placed
-	data := c.p.postings[at:]
+	s := c.p.segment
+	from, _ := c.begins(c.block)
+	data := s.read(c.p.postings, from, c.p.postings.size())
 	for i := range c.p.Count - c.block*blockSize {
-		gap, size := binary.Uvarint(data)
-		data = data[max(0, size):]
-		c.previous += int64(gap>>1) + 1
-		c.docs[i], c.tfs[i] = uint32(c.previous), 1
-		if gap&1 == 0 {
-			more, size := binary.Uvarint(data)
-			data = data[max(0, size):]
-			c.tfs[i] = uint32(more) + 2
-		}
+		gap, frequency, rest := s.posting(data)
+		data = rest
+		c.previous += gap + 1
+		c.docs[i], c.tfs[i] = uint32(c.previous), frequency
+	}
+	if c.previous >= int64(s.docs) {
+		s.damaged("there is a posting of document %d of %d", c.previous, s.docs)
 	}
 }
 
 // Frequency returns the frequency of a posting, given its number from 0 on. It decodes no other posting, unless there is no full block of them.
 func (p Postings) Frequency(number int) uint32 {
-	block, i := number/blockSize, number%blockSize
-	at, _ := p.begins(block)
-	data := p.postings[at:]
+	s, block, i := p.segment, number/blockSize, number%blockSize
+	end := func(block int) int {
+		return p.full()*skipSize + int(binary.LittleEndian.Uint32(s.read(p.postings, block*skipSize+4, block*skipSize+8)))
+	}
+	from, to := p.full()*skipSize, p.postings.size()
+	if block > 0 {
+		from = end(block - 1)
+	}
 	if block < p.full() {
-		return packed(data[2+packedSize(int(data[0])):], int(data[1]), i) + 1
+		to = end(block)
 	}
-	for ; ; i-- {
-		gap, size := binary.Uvarint(data)
-		data = data[max(0, size):]
-		frequency := uint32(1)
-		if gap&1 == 0 {
-			more, size := binary.Uvarint(data)
-			data, frequency = data[max(0, size):], uint32(more)+2
-		}
-		if i == 0 {
-			return frequency
-		}
+	data := s.read(p.postings, from, to)
+	if block < p.full() {
+		gapWidth, moreWidth := s.widths(data)
+		return packed(data[2+packedSize(gapWidth):len(data)+padding], moreWidth, i) + 1
 	}
+	frequency := uint32(0)
+	for range i + 1 {
+		_, frequency, data = s.posting(data)
+	}
+	return frequency
+}
+
+// widths returns the widths of the packed numbers of a block, which has as many bytes as they need.
+func (s *Segment) widths(data []byte) (gaps, more int) {
+	if len(data) < 2 || data[0] > 32 || data[1] > 32 || len(data) != 2+packedSize(int(data[0]))+packedSize(int(data[1])) {
+		s.damaged("a block of postings has the wrong size")
+	}
+	return int(data[0]), int(data[1])
+}
+
+// posting decodes a posting that is not packed.
+func (s *Segment) posting(data []byte) (gap int64, frequency uint32, rest []byte) {
+	number := func() uint64 {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > 1<<33 {
+			s.damaged("a posting cannot be read")
+		}
+		data = data[size:]
+		return n
+	}
+	n := number()
+	if n&1 == 1 {
+		return int64(n >> 1), 1, data
+	}
+	return int64(n >> 1), uint32(number()) + 2, data
 }
 
 // Positions calls do with the encoded positions of each posting of the current block; EachPosition decodes them.
 func (c *Cursor) Positions(do func(i int, positions []byte)) {
-	data := c.p.positions[c.placed:]
+	if c.size == 0 {
+		return
+	}
+	s := c.p.segment
+	_, from := c.begins(c.block - 1)
+	to := c.p.positions.size()
+	if c.block <= c.p.full() {
+		_, to = c.begins(c.block)
+	}
+	data := s.read(c.p.positions, from, to)
 	for i, frequency := range c.tfs[:c.size] {
 		end := 0
 		for range frequency {
 			_, size := binary.Uvarint(data[end:])
-			end += max(0, size)
+			if size <= 0 {
+				s.damaged("a position cannot be read")
+			}
+			end += size
 		}
 		do(i, data[:end])
 		data = data[end:]

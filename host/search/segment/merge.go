@@ -36,8 +36,8 @@ func Merge(segments []*Segment, do func(term string, of []Postings)) {
 // walk iterates over a segment's terms.
 type walk struct {
 	segment *Segment
-	next    int // the number of the next term
-	at      int // its offset
+	next    int    // the number of the next term
+	data    []byte // of the rest of its run
 	left    bool
 	entry
 }
@@ -47,11 +47,8 @@ func (w *walk) advance() {
 		return
 	}
 	if w.next%restartEach == 0 {
-		w.at, w.entry = w.segment.restart(w.next / restartEach)
+		w.data, w.entry = w.segment.run(w.next / restartEach)
 	}
-	at, err := w.segment.next(w.at, &w.entry)
-	if w.left = err == nil; w.left { // Open has validated the terms
-		w.at = at
-		w.next++
-	}
+	w.data = w.segment.next(w.data, &w.entry)
+	w.next++
 }

@@ -4,89 +4,161 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"sort"
 	"strings"
+	"sync/atomic"
 )
 
-// Segment is an opened segment. It is safe for concurrent use.
+// Segment is an opened segment. It is safe for concurrent use. A method that reads a damaged block panics with a *DamageError, and so
+// does one that finds something else than a writer writes.
 type Segment struct {
-	data                                                   []byte
-	docs, count                                            int
-	terms, restarts, postings, positions, lengths, payload []byte
+	name        string
+	data        []byte
+	body        []byte // all behind the checksums of the blocks
+	sums        []byte // of the blocks of the body; nil: it was written here
+	verified    []atomic.Uint32
+	docs, count int
+
+	terms, top, restarts, postings, positions, lengths, payload section
 }
 
-// ErrCorrupt is the error of Open for bytes that are not an intact segment.
+// section is where a section is in the body.
+type section struct{ from, to int }
+
+func (s section) size() int { return s.to - s.from }
+
+// ErrCorrupt is the error of Open for bytes that are not an intact segment, and that of every DamageError.
 var ErrCorrupt = errors.New("the segment is damaged")
 
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("open segment: %w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
+// DamageError is what methods panic with.
+type DamageError struct {
+	Segment *Segment
+	what    string
 }
 
-// Open validates all of a segment. It retains data, which must not change. The error is ErrCorrupt.
-func Open(data []byte) (*Segment, error) {
-	s, err := split(data)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	return s, nil
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("read %s: %v: %s", e.Segment.name, ErrCorrupt, e.what)
 }
 
-// split locates the sections and verifies their checksums.
-func split(data []byte) (*Segment, error) {
+func (e *DamageError) Unwrap() error { return ErrCorrupt }
+
+// damaged ends a method.
+func (s *Segment) damaged(format string, args ...any) {
+	panic(&DamageError{s, fmt.Sprintf(format, args...)})
+}
+
+// Open opens a segment, whose name is for messages. It reads the header and the checksums of the blocks, and verifies a block when it is
+// first read. It retains data, which must not change. The error is ErrCorrupt.
+func Open(name string, data []byte) (*Segment, error) {
+	corrupt := func(format string, args ...any) (*Segment, error) {
+		return nil, fmt.Errorf("open %s: %w: %s", name, ErrCorrupt, fmt.Sprintf(format, args...))
+	}
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
-		return nil, corrupt("it does not begin as one")
+		return corrupt("it does not begin as one of this version")
 	}
 	head := headerSize - 4
 	if checksum(data[:head]) != binary.LittleEndian.Uint32(data[head:]) {
-		return nil, corrupt("its header is not what was written")
+		return corrupt("its header is not what was written")
 	}
-	s := &Segment{data: data, docs: int(binary.LittleEndian.Uint32(data[len(magic):])), count: int(binary.LittleEndian.Uint32(data[len(magic)+4:]))}
-	rest := data[headerSize:]
-	for i, part := range []*[]byte{&s.terms, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload} {
-		at := data[len(magic)+8+i*12:]
-		size := binary.LittleEndian.Uint64(at)
-		if size > uint64(len(rest)) {
-			return nil, corrupt("it ends early")
+	numbers := data[len(magic):]
+	s := &Segment{name: name, data: data, docs: int(binary.LittleEndian.Uint32(numbers)), count: int(binary.LittleEndian.Uint32(numbers[4:]))}
+	size := uint64(0)
+	for i, part := range s.sections() {
+		n := binary.LittleEndian.Uint64(numbers[12+8*i:])
+		if n > uint64(len(data)) {
+			return corrupt("it ends early")
 		}
-		*part, rest = rest[:size:size], rest[size:]
-		if checksum(*part) != binary.LittleEndian.Uint32(at[8:]) {
-			return nil, corrupt("section %d is not what was written", i+1)
-		}
+		*part = section{int(size), int(size + n)}
+		size += n
 	}
-	if len(rest) != 0 || s.docs != len(s.lengths) || len(s.postings) < padding {
-		return nil, corrupt("its sizes do not add up")
+	blocks := (int(size) + verifiedSize - 1) / verifiedSize
+	if uint64(len(data)) != uint64(headerSize+4*blocks)+size {
+		return corrupt("its sizes do not add up to its own")
 	}
+	s.sums, s.body = data[headerSize:headerSize+4*blocks], data[headerSize+4*blocks:]
+	if checksum(s.sums) != binary.LittleEndian.Uint32(numbers[8:]) {
+		return corrupt("its checksums are not what was written")
+	}
+	if s.docs != s.lengths.size() || s.postings.size() < padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.groups() {
+		return corrupt("its sections are not as large as they should be")
+	}
+	s.verified = make([]atomic.Uint32, (blocks+31)/32)
 	return s, nil
 }
 
-// Data returns the bytes that Open opens. The caller must not change them.
+// sections lists the sections in their order.
+func (s *Segment) sections() [sections]*section {
+	return [sections]*section{&s.terms, &s.top, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload}
+}
+
+// Blocks returns the number of blocks that are verified on their own.
+func (s *Segment) Blocks() int { return len(s.sums) / 4 }
+
+// Verified counts the blocks that have been verified.
+func (s *Segment) Verified() (n int) {
+	for i := range s.verified {
+		n += bits.OnesCount32(s.verified[i].Load())
+	}
+	return n
+}
+
+// Verify verifies a block, whether or not it was verified before.
+func (s *Segment) Verify(block int) {
+	data := s.body[block*verifiedSize : min((block+1)*verifiedSize, len(s.body))]
+	if checksum(data) != binary.LittleEndian.Uint32(s.sums[4*block:]) {
+		s.damaged("block %d of %d bytes is not what was written", block, verifiedSize)
+	}
+	s.verified[block/32].Or(1 << (block % 32))
+}
+
+// need verifies the blocks of a range of the body, once.
+func (s *Segment) need(from, to int) {
+	if s.sums == nil || from >= to {
+		return
+	}
+	for block := from / verifiedSize; block <= (to-1)/verifiedSize; block++ {
+		if s.verified[block/32].Load()&(1<<(block%32)) == 0 {
+			s.Verify(block)
+		}
+	}
+}
+
+// read returns verified bytes of a section.
+func (s *Segment) read(of section, from, to int) []byte {
+	if from < 0 || from > to || to > of.size() {
+		s.damaged("bytes %d to %d of %d are referred to", from, to, of.size())
+	}
+	s.need(of.from+from, of.from+to)
+	return s.body[of.from+from : of.from+to]
+}
+
+func (s *Segment) all(of section) []byte { return s.read(of, 0, of.size()) }
+
+// Data returns the bytes that Open opens, of which not all may be verified. The caller must not change them.
 func (s *Segment) Data() []byte { return s.data }
 
 // Docs returns the number of documents; they are numbered from 0.
 func (s *Segment) Docs() int { return s.docs }
 
 // Lengths returns the length codes given to Finish, a byte for each document. The caller must not change them.
-func (s *Segment) Lengths() []byte { return s.lengths }
+func (s *Segment) Lengths() []byte { return s.all(s.lengths) }
 
 // Payload returns the payload given to Finish. The caller must not change it.
-func (s *Segment) Payload() []byte { return s.payload }
+func (s *Segment) Payload() []byte { return s.all(s.payload) }
 
-// Size returns the size of the terms, postings, positions and lengths in bytes.
-func (s *Segment) Size() int {
-	return len(s.terms) + len(s.restarts) + len(s.postings) + len(s.positions) + len(s.lengths)
-}
+// Size returns the size of all but the payload in bytes.
+func (s *Segment) Size() int { return len(s.body) - s.payload.size() }
 
 // Positions returns the size of the positions in bytes.
-func (s *Segment) Positions() int { return len(s.positions) }
+func (s *Segment) Positions() int { return s.positions.size() }
 
 // Postings are a term's postings.
 type Postings struct {
 	Count     int // the document frequency
-	postings  []byte
-	positions []byte
+	segment   *Segment
+	postings  section // in the body
+	positions section
 }
 
 // entry is a term of the dictionary.
@@ -96,61 +168,85 @@ type entry struct {
 	postingsEnd, placedEnd int // offsets in their sections
 }
 
-// next decodes the term at an offset into e, which holds the previous term, and returns the offset after it.
-func (s *Segment) next(at int, e *entry) (int, error) {
-	var numbers [5]uint64
-	read := func(i int) bool {
-		n, size := binary.Uvarint(s.terms[min(at, len(s.terms)):])
-		numbers[i] = n
-		at += size
-		return size > 0 && n <= 1<<32
+// runs and groups are how many there are: terms of a restart, and runs of an entry of the top.
+func (s *Segment) runs() int   { return (s.count + restartEach - 1) / restartEach }
+func (s *Segment) groups() int { return (s.runs() + topEach - 1) / topEach }
+
+// run returns the bytes of a run of terms, and the entry before it.
+func (s *Segment) run(i int) (data []byte, e entry) {
+	r := s.read(s.restarts, i*restartSize, (i+1)*restartSize)
+	number := func(at int) int { return int(binary.LittleEndian.Uint32(r[at:])) }
+	from, to := number(0), s.terms.size()
+	e.postingsEnd, e.placedEnd = number(4), number(8)
+	if i+1 < s.runs() {
+		to = int(binary.LittleEndian.Uint32(s.read(s.restarts, (i+1)*restartSize, (i+1)*restartSize+4)))
 	}
-	if !read(0) || !read(1) || int(numbers[0]) > len(e.term) || int(numbers[1]) > len(s.terms)-at {
-		return at, corrupt("a term cannot be read")
+	return s.read(s.terms, from, to), e
+}
+
+// next decodes the first term of data into e, which has the previous term, and returns what follows.
+func (s *Segment) next(data []byte, e *entry) []byte {
+	number := func() int {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > 1<<32 {
+			s.damaged("a number of a term cannot be read")
+		}
+		data = data[size:]
+		return int(n)
 	}
-	e.term = append(e.term[:numbers[0]], s.terms[at:at+int(numbers[1])]...)
-	at += int(numbers[1])
-	if !read(2) || !read(3) || !read(4) {
-		return at, corrupt("a term's sizes cannot be read")
+	shared, own := number(), number()
+	if shared > len(e.term) || own > len(data) {
+		s.damaged("a term cannot be read")
 	}
+	e.term = append(e.term[:shared], data[:own]...)
+	data = data[own:]
+	count, postings, positions := number(), number(), number()
 	from, placed := e.postingsEnd, e.placedEnd
-	if int(numbers[3]) > len(s.postings)-padding-from || int(numbers[4]) > len(s.positions)-placed {
-		return at, corrupt("a term's postings are not there")
+	e.postingsEnd, e.placedEnd = from+postings, placed+positions
+	if count < 1 || count > s.docs || e.postingsEnd > s.postings.size()-padding || e.placedEnd > s.positions.size() {
+		s.damaged("the postings of a term are not there")
 	}
-	e.Count = int(numbers[2])
-	e.postingsEnd, e.placedEnd = from+int(numbers[3]), placed+int(numbers[4])
-	e.postings = s.postings[from : e.postingsEnd+padding]
-	e.positions = s.positions[placed:e.placedEnd]
-	return at, nil
+	e.Postings = Postings{count, s, section{s.postings.from + from, s.postings.from + e.postingsEnd}, section{s.positions.from + placed, s.positions.from + e.placedEnd}}
+	return data
 }
 
-// restart returns the offset of a run of terms, and the entry before it.
-func (s *Segment) restart(i int) (at int, e entry) {
-	r := s.restarts[i*restartSize:]
-	e.postingsEnd, e.placedEnd = int(binary.LittleEndian.Uint32(r[4:])), int(binary.LittleEndian.Uint32(r[8:]))
-	return int(binary.LittleEndian.Uint32(r)), e
+// firstOf returns the first term of a run, until the next call with e.
+func (s *Segment) firstOf(run int, e *entry) []byte {
+	data, before := s.run(run)
+	before.term, *e = e.term[:0], entry{}
+	*e = before
+	s.next(data, e)
+	return e.term
 }
 
-// firstOf returns the first term of a run, which is stored without a shared prefix.
-func (s *Segment) firstOf(i int) []byte {
-	at := int(binary.LittleEndian.Uint32(s.restarts[i*restartSize:]))
-	_, shared := binary.Uvarint(s.terms[at:])
-	size, own := binary.Uvarint(s.terms[at+shared:])
-	at += shared + own
-	return s.terms[at : at+int(size)]
+// topOf returns the first term of a group of runs.
+func (s *Segment) topOf(group int) []byte {
+	ends := s.all(s.top)
+	texts := ends[4*s.groups():]
+	from, to := 0, int(binary.LittleEndian.Uint32(ends[4*group:]))
+	if group > 0 {
+		from = int(binary.LittleEndian.Uint32(ends[4*(group-1):]))
+	}
+	if from > to || to > len(texts) {
+		s.damaged("the term of group %d is not there", group)
+	}
+	return texts[from:to]
+}
+
+// runOf returns the last run that does not begin behind a term, or the first one.
+func (s *Segment) runOf(term string) int {
+	group := max(0, sort.Search(s.groups(), func(i int) bool { return string(s.topOf(i)) > term })-1)
+	first, end := group*topEach, min((group+1)*topEach, s.runs())
+	var e entry
+	return max(0, first+sort.Search(end-first, func(i int) bool { return string(s.firstOf(first+i, &e)) > term })-1)
 }
 
 // From calls do for each term ≥ from, in ascending order, until do returns false. The term is valid until do returns.
 func (s *Segment) From(from string, do func(term []byte, p Postings) bool) {
-	runs := len(s.restarts) / restartSize
-	run := sort.Search(runs, func(i int) bool { return string(s.firstOf(i)) > from })
-	for run = max(0, run-1); run < runs; run++ {
-		at, e := s.restart(run)
+	for run := s.runOf(from); run < s.runs(); run++ {
+		data, e := s.run(run)
 		for range min(restartEach, s.count-run*restartEach) {
-			var err error
-			if at, err = s.next(at, &e); err != nil {
-				return // impossible: Open has validated the terms
-			}
+			data = s.next(data, &e)
 			if string(e.term) >= from && !do(e.term, e.Postings) {
 				return
 			}

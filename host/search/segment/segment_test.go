@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -85,7 +86,7 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	for seed := range int64(30) {
 		rng := rand.New(rand.NewSource(seed))
 		data, want := build(rng, 1+rng.Intn(1000), 1+rng.Intn(120))
-		s, err := Open(data)
+		s, err := Open("s", data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestAnEmptySegmentIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(written.Data())
+	s, err := Open("s", written.Data())
 	if err != nil || s.Docs() != 0 {
 		t.Fatalf("Open of an empty segment = %+v, %v, want no documents", s, err)
 	}
@@ -137,38 +138,160 @@ func TestAnEmptySegmentIsOne(t *testing.T) {
 	}
 }
 
+// readAll reads everything there is in a segment.
+func readAll(data []byte) (all map[string][]occurrence, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			damage, ok := p.(*DamageError)
+			if !ok {
+				panic(p)
+			}
+			err = damage
+		}
+	}()
+	s, err := Open("s", data)
+	if err != nil {
+		return nil, err
+	}
+	all = map[string][]occurrence{}
+	s.From("", func(term []byte, p Postings) bool {
+		all[string(term)] = read(p)
+		return true
+	})
+	for term := range all {
+		if _, ok := s.Find(term); !ok {
+			return nil, fmt.Errorf("%s is not found: %w", term, ErrCorrupt)
+		}
+	}
+	_, _ = s.Lengths(), s.Payload()
+	return all, nil
+}
+
 func TestEveryDamagedByteIsNoticed(t *testing.T) {
-	data, _ := build(rand.New(rand.NewSource(1)), 60, 20)
+	data, want := build(rand.New(rand.NewSource(1)), 60, 20)
+	if all, err := readAll(data); err != nil || len(all) != len(want) {
+		t.Fatalf("%d terms are read: %v", len(all), err)
+	}
 	for i := range data {
 		data[i] ^= 0x10
-		if _, err := Open(data); !errors.Is(err, ErrCorrupt) {
+		if _, err := readAll(data); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), " s: ") {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 		data[i] ^= 0x10
 	}
 	for size := range data {
-		if _, err := Open(data[:size]); !errors.Is(err, ErrCorrupt) {
+		if _, err := Open("s", data[:size]); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
 	}
 }
 
-// reseal makes checksums right, so that a changed segment gets past them.
+// large makes a segment of many blocks: a term of its own and a common one for each document.
+func large(tb testing.TB, docs int) []byte {
+	w := &Writer{}
+	everywhere := make([]uint32, docs)
+	for i := range everywhere {
+		everywhere[i] = uint32(i)
+	}
+	w.Term("common")
+	w.AddAll(everywhere, slices.Repeat([]uint32{1}, docs), make([]byte, docs))
+	for i := range docs {
+		w.Term(fmt.Sprintf("own%08d", i))
+		w.Add(uint32(i), 2, []byte{1, 2})
+	}
+	s, err := w.Finish(make([]byte, docs), make([]byte, 100*docs))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s.Data()
+}
+
+func TestASearchVerifiesFewBlocks(t *testing.T) {
+	s, err := Open("s", large(t, 100_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Verified(); n != 0 || s.Blocks() < 100 {
+		t.Fatalf("Open verifies %d blocks of %d", n, s.Blocks())
+	}
+	p, ok := s.Find("own00077777")
+	if docs, _ := p.Cursor().Next(); !ok || docs[0] != 77777 {
+		t.Fatal("the term is not found")
+	}
+	if n := s.Verified(); n > 6 {
+		t.Errorf("a search for a term verifies %d blocks of %d", n, s.Blocks())
+	}
+	found, _ := s.Find("common")
+	before, c := s.Verified(), found.Cursor()
+	c.Skip(99_000)
+	if docs, _ := c.Next(); len(docs) == 0 || docs[0] > 99_000 {
+		t.Fatal("skipping goes too far")
+	}
+	if n := s.Verified() - before; n > 3 {
+		t.Errorf("skipping to the end of a list verifies %d blocks", n)
+	}
+}
+
+func TestADamagedBlockDoesNotConcernOthers(t *testing.T) {
+	data := large(t, 10_000)
+	data[len(data)-1] ^= 1 // in the payload
+	s, err := Open("the file", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Find("own00000007"); !ok {
+		t.Error("a term is not found")
+	}
+	defer func() {
+		damage, ok := recover().(*DamageError)
+		if !ok || damage.Segment != s || !strings.Contains(damage.Error(), "the file") || !strings.Contains(damage.Error(), fmt.Sprint("block ", s.Blocks()-1)) {
+			t.Errorf("the panic is of %v", damage)
+		}
+	}()
+	s.Payload()
+	t.Error("the damaged payload is returned")
+}
+
+// BenchmarkOpen opens a segment and finds a term: the time does not grow with the size.
+func BenchmarkOpen(b *testing.B) {
+	for _, docs := range []int{10_000, 100_000, 1_000_000} {
+		data := large(b, docs)
+		b.Run(fmt.Sprint(docs), func(b *testing.B) {
+			for b.Loop() {
+				s, err := Open("s", data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.Find("own00007777")
+			}
+		})
+	}
+}
+
+// reseal makes sizes and checksums right, so that a changed segment gets past them.
 func reseal(data []byte) {
 	if len(data) < headerSize {
 		return
 	}
 	copy(data, magic)
-	rest := data[headerSize:]
-	for i := range sections {
-		at := data[len(magic)+8+i*12:]
-		size := min(binary.LittleEndian.Uint64(at), uint64(len(rest)))
-		if i == sections-1 {
-			size = uint64(len(rest))
+	numbers := data[len(magic):]
+	for blocks := range (len(data) + verifiedSize) / verifiedSize {
+		begin := headerSize + 4*blocks
+		if begin > len(data) || (len(data)-begin+verifiedSize-1)/verifiedSize != blocks {
+			continue
 		}
-		binary.LittleEndian.PutUint64(at, size)
-		binary.LittleEndian.PutUint32(at[8:], checksum(rest[:size]))
-		rest = rest[size:]
+		left := uint64(len(data) - begin)
+		for i := range sections {
+			at := numbers[12+8*i:]
+			size := min(binary.LittleEndian.Uint64(at), left)
+			if i == sections-1 {
+				size = left
+			}
+			binary.LittleEndian.PutUint64(at, size)
+			left -= size
+		}
+		sumBlocks(data[headerSize:headerSize], data[begin:])
+		binary.LittleEndian.PutUint32(numbers[8:], checksum(data[headerSize:begin]))
 	}
 	binary.LittleEndian.PutUint32(data[headerSize-4:], checksum(data[:headerSize-4]))
 }
@@ -189,21 +312,37 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		reseal(data)
-		s, err := Open(data)
-		if err != nil {
-			return
+		all, err := readAll(data)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatal(err)
 		}
-		s.From("", func(term []byte, p Postings) bool {
+		for term, list := range all {
 			last := int64(-1)
-			for _, o := range read(p) {
-				if int64(o.doc) <= last || int(o.doc) >= s.Docs() || o.frequency == 0 {
+			for _, o := range list {
+				if int64(o.doc) <= last || o.frequency == 0 {
 					t.Fatalf("%q has a posting of document %d after %d", term, o.doc, last)
 				}
 				last = int64(o.doc)
 			}
-			return true
-		})
+		}
 	})
+}
+
+// TestSegmentsOfAnotherHandAreRefusedOrRead changes each byte and mends the checksums.
+func TestSegmentsOfAnotherHandAreRefusedOrRead(t *testing.T) {
+	for seed := range int64(2) {
+		data, _ := build(rand.New(rand.NewSource(seed)), 200, 4)
+		for at := range data {
+			for _, change := range []byte{1, 0xff} {
+				changed := bytes.Clone(data)
+				changed[at] ^= change
+				reseal(changed)
+				if _, err := readAll(changed); err != nil && !errors.Is(err, ErrCorrupt) {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
 }
 
 // TestPostingsAddedTogetherAreThoseAddedOneByOne writes the postings of a segment again, all of a term at once, and copied from two
@@ -212,7 +351,7 @@ func TestPostingsAddedTogetherAreThoseAddedOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	const docs, shift = 700, 300
 	data, want := build(rng, docs, 60)
-	whole, err := Open(data)
+	whole, err := Open("s", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +409,7 @@ func TestPostingsAddedTogetherAreThoseAddedOneByOne(t *testing.T) {
 // TestPositionsBehindASkipAreThoseOfTheirPostings also has positions of more than a byte.
 func TestPositionsBehindASkipAreThoseOfTheirPostings(t *testing.T) {
 	data, want := build(rand.New(rand.NewSource(8)), 1000, 40)
-	s, err := Open(data)
+	s, err := Open("s", data)
 	if err != nil {
 		t.Fatal(err)
 	}

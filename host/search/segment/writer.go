@@ -2,15 +2,19 @@
 //
 // A segment is one run of bytes:
 //
-//	header     magic, counts, the sections' sizes and checksums, the header's checksum
+//	header     magic, counts, the checksum of the checksums, the sections' sizes, the header's checksum
+//	checksums  CRC-32C of each 4 KiB of all that follows
 //	terms      sorted and front-coded, each with its count and sizes
+//	top        every 1024th term: where they end, and the terms
 //	restarts   offsets of every 16th term, its postings and its positions
 //	postings   of each term: the skip table, blocks of 128, and the rest as varints
 //	positions  of each posting, as varints of their differences
 //	lengths    a byte for each document
 //	payload    whatever the caller keeps with it
 //
-// Open validates all of it, so that reads need no further checks.
+// Open reads the header and the checksums alone, whatever the size, so that a mapped segment costs nothing until it is searched.
+// A block is verified when it is first read. What is read is checked as far as memory safety needs it, for bytes that were written with right
+// checksums by another hand.
 package segment
 
 import (
@@ -23,17 +27,20 @@ import (
 )
 
 const (
-	magic       = "alcvseg1"
-	restartEach = 16
-	restartSize = 12
-	skipSize    = 12
-	sections    = 6
-	headerSize  = len(magic) + 4 + 4 + sections*(8+4) + 4
+	magic        = "alcvseg2"
+	restartEach  = 16 // terms
+	restartSize  = 12
+	topEach      = 64 // runs of terms
+	skipSize     = 12
+	sections     = 7
+	headerSize   = len(magic) + 4 + 4 + 4 + sections*8 + 4
+	verifiedSize = 4 << 10 // a page of memory
 )
 
 // Writer builds a segment. The caller adds terms in ascending order, and each term's postings by ascending document.
 type Writer struct {
 	terms, restarts, postings, positions []byte
+	topEnds, topTerms                    []byte
 
 	count      int
 	last, term string
@@ -71,7 +78,7 @@ func (w *Writer) AddShifted(list *Cursor, by uint32) {
 		}
 		w.tfs = append(w.tfs, frequencies...)
 	}
-	w.positions = append(w.positions, list.p.positions...)
+	w.positions = append(w.positions, list.p.segment.all(list.p.positions)...)
 }
 
 // Reserve makes room for so many bytes of positions, and as many of postings.
@@ -98,6 +105,10 @@ func (w *Writer) finishTerm() {
 	w.writePostings()
 	if w.count%restartEach == 0 {
 		w.last = ""
+		if w.count%(restartEach*topEach) == 0 {
+			w.topTerms = append(w.topTerms, w.term...)
+			w.topEnds = binary.LittleEndian.AppendUint32(w.topEnds, uint32(len(w.topTerms)))
+		}
 		for _, at := range []int{len(w.terms), began, w.before} {
 			w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(at))
 		}
@@ -152,7 +163,7 @@ func extent(positions []byte, frequencies []uint32) int {
 	for _, f := range frequencies {
 		count += int(f)
 	}
-	for ; count > 0; end++ {
+	for ; count > 0 && end < len(positions); end++ {
 		if positions[end] < 0x80 { // the last byte of a varint
 			count--
 		}
@@ -182,27 +193,46 @@ var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of da
 func (w *Writer) Finish(lengths, payload []byte) (*Segment, error) {
 	w.finishTerm()
 	w.postings = append(w.postings, make([]byte, padding)...)
-	parts := [sections][]byte{w.terms, w.restarts, w.postings, w.positions, lengths, payload}
-	size := headerSize
+	parts := [sections][]byte{w.terms, slices.Concat(w.topEnds, w.topTerms), w.restarts, w.postings, w.positions, lengths, payload}
+	size := 0
 	for _, part := range parts {
 		if uint64(len(part)) > math.MaxUint32 {
 			return nil, fmt.Errorf("finish segment: %w", ErrTooLarge)
 		}
 		size += len(part)
 	}
-	out := make([]byte, 0, size)
-	out = append(out, magic...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(lengths)))
-	out = binary.LittleEndian.AppendUint32(out, uint32(w.count))
-	for _, part := range parts {
-		out = binary.LittleEndian.AppendUint64(out, uint64(len(part)))
-		out = binary.LittleEndian.AppendUint32(out, checksum(part))
-	}
-	out = binary.LittleEndian.AppendUint32(out, checksum(out))
+	begin := headerSize + 4*((size+verifiedSize-1)/verifiedSize)
+	out := make([]byte, begin, begin+size)
 	for _, part := range parts {
 		out = append(out, part...)
 	}
-	return split(out)
+	header := w.header(parts, sumBlocks(out[headerSize:headerSize], out[begin:]))
+	copy(out, header)
+	s, err := Open("a new segment", out)
+	if err != nil {
+		return nil, err
+	}
+	s.sums = nil // it is what was written
+	return s, nil
+}
+
+// sumBlocks appends the checksums of blocks.
+func sumBlocks(sums, body []byte) []byte {
+	for block := range slices.Chunk(body, verifiedSize) {
+		sums = binary.LittleEndian.AppendUint32(sums, checksum(block))
+	}
+	return sums
+}
+
+func (w *Writer) header(parts [sections][]byte, sums []byte) []byte {
+	header := []byte(magic)
+	for _, n := range []uint32{uint32(len(parts[5])), uint32(w.count), checksum(sums)} {
+		header = binary.LittleEndian.AppendUint32(header, n)
+	}
+	for _, part := range parts {
+		header = binary.LittleEndian.AppendUint64(header, uint64(len(part)))
+	}
+	return binary.LittleEndian.AppendUint32(header, checksum(header))
 }
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
