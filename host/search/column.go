@@ -31,7 +31,8 @@ type columnID struct {
 	field uint32 // of byField
 }
 
-// column is documents of a sealed part, sorted. It is built at the first listing that needs it. Documents that were removed since are still in it.
+// column is documents of a sealed part, sorted. It is read at the first listing that needs it, or built if the part's file has none. Documents
+// that were removed since are still in it.
 type column []uint32
 
 // columns are the columns of a part. They are replaced, never changed.
@@ -162,25 +163,14 @@ func (x *Index) eachRow(p *part, do func(local uint32, r *row)) {
 func (x *Index) sortColumn(p *part, id columnID) column {
 	var list []sortEntry
 	x.eachRow(p, func(local uint32, r *row) {
-		value, ok := x.table.value(id, r)
-		if !ok {
-			return
+		if e, ok := x.entryOf(id, r, local); ok {
+			list = append(list, e)
 		}
-		n := x.table.nameAt(r.name)
-		list = append(list, sortEntry{value, n.space, n.key, local})
 	})
 	x.mu.RLock()
 	spaces := slices.Clip(x.table.spaces) // grows elsewhere from now on, if at all
 	x.mu.RUnlock()
-	slices.SortFunc(list, func(a, b sortEntry) int {
-		if a.value != b.value || !id.kind.named() {
-			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.local, b.local))
-		}
-		if a.space != b.space {
-			return spaces[a.space].compare(spaces[b.space])
-		}
-		return strings.Compare(a.key, b.key)
-	})
+	slices.SortFunc(list, func(a, b sortEntry) int { return id.kind.compare(&a, &b, spaces) })
 	sorted := make(column, len(list))
 	for i, k := range list {
 		sorted[i] = k.local
@@ -206,21 +196,32 @@ func (x *Index) tagLists(p *part) map[string]column {
 	return lists
 }
 
-// addColumn builds a column of a sealed part. The caller holds building.
+// addColumn reads or builds a column of a sealed part. The caller holds building.
 func (x *Index) addColumn(p *part, id columnID) {
 	had := p.columns.Load()
 	if had.has(id) {
 		return
 	}
 	if id.kind == byTag {
-		p.columns.Store(had.with(id, nil, x.tagLists(p)))
+		lists, ok := storedTags(p)
+		if !ok {
+			lists = x.tagLists(p)
+		}
+		p.columns.Store(had.with(id, nil, lists))
 		return
 	}
-	p.columns.Store(had.with(id, x.sortColumn(p, id), nil))
+	c, ok := x.storedColumn(p, id)
+	if !ok {
+		c = x.sortColumn(p, id)
+	}
+	p.columns.Store(had.with(id, c, nil))
 }
 
 // worthColumns reports whether a part is so large that columns pay.
-func (x *Index) worthColumns(p *part) bool { return p.sealed != nil && p.docs() >= x.maxTail/8 }
+func (x *Index) worthColumns(p *part) bool { return p.sealed != nil && x.manyEnough(p.docs()) }
+
+// manyEnough reports whether columns of so many documents pay.
+func (x *Index) manyEnough(docs int) bool { return docs >= x.maxTail/8 }
 
 // build adds columns that a listing needs to the parts of a view. Listings that find a part without them test all its documents.
 func (x *Index) buildColumns(ctx context.Context, view View, ids []columnID) error {

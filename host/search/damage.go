@@ -195,7 +195,9 @@ func (x *Index) rebuild(ctx context.Context, p *part, read Reread) error {
 			return err
 		}
 	}
-	sealed, err := t.write(x.describe(p))
+	w := &segment.Writer{}
+	x.storeColumns(w, p)
+	sealed, err := t.write(w, x.describe(p))
 	if err != nil {
 		return err
 	}

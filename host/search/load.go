@@ -45,7 +45,7 @@ type manifestBranch struct {
 }
 
 // manifestFormat is that of all files of an index: those of another are rebuilt from the store.
-const manifestFormat = 3
+const manifestFormat = 4
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {

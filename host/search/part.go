@@ -330,9 +330,8 @@ func extent(positions []byte, count uint32) int {
 	return end
 }
 
-// write compresses a frozen tail to a segment.
-func (t *tail) write(payload []byte) (*segment.Segment, error) {
-	w := &segment.Writer{}
+// write compresses a frozen tail to a segment, beside what the writer has.
+func (t *tail) write(w *segment.Writer, payload []byte) (*segment.Segment, error) {
 	w.Reserve(t.size)
 	for _, e := range t.sorted() {
 		w.Term(e.term)

@@ -41,6 +41,10 @@ func (x *Index) Tend(ctx context.Context) error {
 
 // tend is Tend with a choice of tails to seal. The caller holds tending.
 func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
+	return x.guard(func() error { return x.compact(ctx, enough) })
+}
+
+func (x *Index) compact(ctx context.Context, enough func(*part) bool) error {
 	for _, p := range x.freeze(enough) {
 		if err := x.seal(p); err != nil {
 			return err
@@ -53,7 +57,7 @@ func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
 			x.compact()
 			return x.unmapRetired()
 		}
-		if err := x.guard(func() error { return x.merge(run) }); err != nil {
+		if err := x.merge(run); err != nil {
 			return err
 		}
 	}
@@ -85,7 +89,9 @@ func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 
 // seal compresses a frozen tail. Documents keep their local numbers.
 func (x *Index) seal(p *part) error {
-	sealed, err := p.tail.write(x.describe(p))
+	w := &segment.Writer{}
+	x.storeColumns(w, p)
+	sealed, err := p.tail.write(w, x.describe(p))
 	if err != nil {
 		return fmt.Errorf("seal a part of the index: %w", err)
 	}
@@ -233,6 +239,7 @@ func (x *Index) join(m mergePlan, parts []*part) (*segment.Segment, error) {
 			}
 		}
 	})
+	x.mergeColumns(w, m, parts)
 	return w.Finish(lengths, x.describeMerged(m, parts))
 }
 
@@ -259,6 +266,7 @@ func (x *Index) swap(m mergePlan, parts []*part) {
 	}
 	m.refresh(parts)
 	for _, p := range parts {
+		m.into.purged = m.into.purged || m.into.dead > 0 && p.purged // meanwhile
 		x.retire(p)
 		delete(x.parts, p.id)
 		x.forgetPart(p.id)

@@ -20,7 +20,7 @@ type Segment struct {
 	verified    []atomic.Uint32
 	docs, count int
 
-	terms, top, restarts, postings, positions, lengths, payload section
+	terms, top, restarts, postings, positions, lengths, payload, orders, groups section
 }
 
 // section is where a section is in the body.
@@ -80,7 +80,7 @@ func Open(name string, data []byte) (*Segment, error) {
 	if checksum(s.sums) != binary.LittleEndian.Uint32(numbers[8:]) {
 		return corrupt("its checksums are not what was written")
 	}
-	if s.docs != s.lengths.size() || s.postings.size() < padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.groups() {
+	if s.docs != s.lengths.size() || s.postings.size() < padding || s.orders.size() < 8+padding || s.groups.size() < 8+padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.tops() {
 		return corrupt("its sections are not as large as they should be")
 	}
 	s.verified = make([]atomic.Uint32, (blocks+31)/32)
@@ -89,7 +89,7 @@ func Open(name string, data []byte) (*Segment, error) {
 
 // sections lists the sections in their order.
 func (s *Segment) sections() [sections]*section {
-	return [sections]*section{&s.terms, &s.top, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload}
+	return [sections]*section{&s.terms, &s.top, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload, &s.orders, &s.groups}
 }
 
 // Blocks returns the number of blocks that are verified on their own.
@@ -147,8 +147,8 @@ func (s *Segment) Lengths() []byte { return s.all(s.lengths) }
 // Payload returns the payload given to Finish. The caller must not change it.
 func (s *Segment) Payload() []byte { return s.all(s.payload) }
 
-// Size returns the size of all but the payload in bytes.
-func (s *Segment) Size() int { return len(s.body) - s.payload.size() }
+// Size returns the size of the terms, postings, positions and lengths in bytes.
+func (s *Segment) Size() int { return s.lengths.to }
 
 // Positions returns the size of the positions in bytes.
 func (s *Segment) Positions() int { return s.positions.size() }
@@ -168,9 +168,9 @@ type entry struct {
 	postingsEnd, placedEnd int // offsets in their sections
 }
 
-// runs and groups are how many there are: terms of a restart, and runs of an entry of the top.
-func (s *Segment) runs() int   { return (s.count + restartEach - 1) / restartEach }
-func (s *Segment) groups() int { return (s.runs() + topEach - 1) / topEach }
+// runs and tops are how many there are: terms of a restart, and runs of an entry of the top.
+func (s *Segment) runs() int { return (s.count + restartEach - 1) / restartEach }
+func (s *Segment) tops() int { return (s.runs() + topEach - 1) / topEach }
 
 // run returns the bytes of a run of terms, and the entry before it.
 func (s *Segment) run(i int) (data []byte, e entry) {
@@ -222,7 +222,7 @@ func (s *Segment) firstOf(run int, e *entry) []byte {
 // topOf returns the first term of a group of runs.
 func (s *Segment) topOf(group int) []byte {
 	ends := s.all(s.top)
-	texts := ends[4*s.groups():]
+	texts := ends[4*s.tops():]
 	from, to := 0, int(binary.LittleEndian.Uint32(ends[4*group:]))
 	if group > 0 {
 		from = int(binary.LittleEndian.Uint32(ends[4*(group-1):]))
@@ -235,7 +235,7 @@ func (s *Segment) topOf(group int) []byte {
 
 // runOf returns the last run that does not begin behind a term, or the first one.
 func (s *Segment) runOf(term string) int {
-	group := max(0, sort.Search(s.groups(), func(i int) bool { return string(s.topOf(i)) > term })-1)
+	group := max(0, sort.Search(s.tops(), func(i int) bool { return string(s.topOf(i)) > term })-1)
 	first, end := group*topEach, min((group+1)*topEach, s.runs())
 	var e entry
 	return max(0, first+sort.Search(end-first, func(i int) bool { return string(s.firstOf(first+i, &e)) > term })-1)

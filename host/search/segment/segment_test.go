@@ -52,11 +52,56 @@ func build(rng *rand.Rand, docs, terms int) (data []byte, want map[string][]occu
 	}
 	lengths := make([]byte, docs)
 	rng.Read(lengths)
+	order := rng.Perm(docs)
+	w.Order("order", ids(order...))
+	w.Group("all", ids(sortedInts(order)...))
+	w.Group("some", ids(sortedInts(order[:docs/2])...))
 	s, err := w.Finish(lengths, []byte("payload"))
 	if err != nil {
 		panic(err)
 	}
 	return s.Data(), want
+}
+
+func ids(numbers ...int) (list []uint32) {
+	for _, n := range numbers {
+		list = append(list, uint32(n))
+	}
+	return list
+}
+
+func sortedInts(list []int) []int {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list
+}
+
+func TestListsAreKept(t *testing.T) {
+	w := &Writer{}
+	order, one := ids(4, 2, 0, 1), ids(3)
+	w.Order("a", order)
+	w.Order("b", nil)
+	w.Group("x1", one)
+	w.Group("x2", ids(0, 1, 2, 3, 4))
+	w.Group("y", ids(1, 4))
+	s, err := w.Finish(make([]byte, 5), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := s.Order("a"); !ok || !slices.Equal(got, order) {
+		t.Errorf("order a is %v", got)
+	}
+	if got, ok := s.Order("b"); !ok || len(got) != 0 {
+		t.Errorf("order b is %v", got)
+	}
+	if _, ok := s.Order("c"); ok {
+		t.Error("there is an order c")
+	}
+	found := ""
+	s.Groups("x", func(name string, docs []uint32) { found += fmt.Sprint(name, docs) })
+	if found != "x1[3]x2[0 1 2 3 4]" {
+		t.Errorf("the groups are %s", found)
+	}
 }
 
 func sorted[V any](m map[string]V) []string {
@@ -164,6 +209,12 @@ func readAll(data []byte) (all map[string][]occurrence, err error) {
 		}
 	}
 	_, _ = s.Lengths(), s.Payload()
+	s.Order("order")
+	s.Order("")
+	s.Groups("", func(string, []uint32) {})
+	for _, of := range s.sections() { // among them what nobody reads
+		s.all(*of)
+	}
 	return all, nil
 }
 
@@ -234,17 +285,17 @@ func TestASearchVerifiesFewBlocks(t *testing.T) {
 
 func TestADamagedBlockDoesNotConcernOthers(t *testing.T) {
 	data := large(t, 10_000)
-	data[len(data)-1] ^= 1 // in the payload
 	s, err := Open("the file", data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.body[s.payload.to-1] ^= 1
 	if _, ok := s.Find("own00000007"); !ok {
 		t.Error("a term is not found")
 	}
 	defer func() {
 		damage, ok := recover().(*DamageError)
-		if !ok || damage.Segment != s || !strings.Contains(damage.Error(), "the file") || !strings.Contains(damage.Error(), fmt.Sprint("block ", s.Blocks()-1)) {
+		if !ok || damage.Segment != s || !strings.Contains(damage.Error(), "the file") || !strings.Contains(damage.Error(), fmt.Sprint("block ", (s.payload.to-1)/verifiedSize)) {
 			t.Errorf("the panic is of %v", damage)
 		}
 	}()
@@ -400,7 +451,7 @@ func TestPostingsAddedTogetherAreThoseAddedOneByOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(s.Data(), data) {
+		if !bytes.Equal(s.all(s.postings), whole.all(whole.postings)) || !bytes.Equal(s.all(s.terms), whole.all(whole.terms)) || !bytes.Equal(s.all(s.positions), whole.all(whole.positions)) {
 			t.Errorf("%s, the segment differs", name)
 		}
 	}

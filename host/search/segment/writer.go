@@ -11,6 +11,8 @@
 //	positions  of each posting, as varints of their differences
 //	lengths    a byte for each document
 //	payload    whatever the caller keeps with it
+//	orders     lists of documents in orders of the caller's
+//	groups     ascending lists of documents
 //
 // Open reads the header and the checksums alone, whatever the size, so that a mapped segment costs nothing until it is searched.
 // A block is verified when it is first read. What is read is checked as far as memory safety needs it, for bytes that were written with right
@@ -27,12 +29,12 @@ import (
 )
 
 const (
-	magic        = "alcvseg2"
+	magic        = "alcvseg3"
 	restartEach  = 16 // terms
 	restartSize  = 12
 	topEach      = 64 // runs of terms
 	skipSize     = 12
-	sections     = 7
+	sections     = 9
 	headerSize   = len(magic) + 4 + 4 + 4 + sections*8 + 4
 	verifiedSize = 4 << 10 // a page of memory
 )
@@ -41,6 +43,7 @@ const (
 type Writer struct {
 	terms, restarts, postings, positions []byte
 	topEnds, topTerms                    []byte
+	orders, groups                       listWriter
 
 	count      int
 	last, term string
@@ -193,7 +196,7 @@ var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of da
 func (w *Writer) Finish(lengths, payload []byte) (*Segment, error) {
 	w.finishTerm()
 	w.postings = append(w.postings, make([]byte, padding)...)
-	parts := [sections][]byte{w.terms, slices.Concat(w.topEnds, w.topTerms), w.restarts, w.postings, w.positions, lengths, payload}
+	parts := [sections][]byte{w.terms, slices.Concat(w.topEnds, w.topTerms), w.restarts, w.postings, w.positions, lengths, payload, w.orders.finish(), w.groups.finish()}
 	size := 0
 	for _, part := range parts {
 		if uint64(len(part)) > math.MaxUint32 {
