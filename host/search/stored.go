@@ -60,9 +60,10 @@ func (x *Index) groups(p *part) map[string]column {
 		add(facet, local)
 		add(ofAgent+x.table.agents[r.agent], local)
 		if r.extra != none {
-			for _, tag := range x.table.extras[r.extra].tags {
-				add(ofTag+tag, local)
-			}
+			x.table.extras.eachTag(r.extra, func(tag uint32) bool {
+				add(ofTag+x.table.tags[tag], local)
+				return true
+			})
 		}
 	})
 	return lists

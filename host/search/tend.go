@@ -54,7 +54,7 @@ func (x *Index) compact(ctx context.Context, enough func(*part) bool) error {
 		run := x.mergeable()
 		if run == nil {
 			x.addAllWanted(ctx)
-			x.compact()
+			x.compactTable()
 			return x.unmapRetired()
 		}
 		if err := x.merge(run); err != nil {
@@ -64,7 +64,7 @@ func (x *Index) compact(ctx context.Context, enough func(*part) bool) error {
 	return ctx.Err()
 }
 
-func (x *Index) compact() {
+func (x *Index) compactTable() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.table.compact()
