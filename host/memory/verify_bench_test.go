@@ -49,7 +49,7 @@ func BenchmarkVerify(b *testing.B) {
 	measured("all", func() error {
 		report, err := s.Verify(b.Context())
 		if len(report.Findings) > 0 {
-			b.Fatal(report.Findings)
+			b.Fatalf("Verify found %v, want nothing", report.Findings)
 		}
 		return err
 	})

@@ -42,10 +42,10 @@ func TestADamagedFileIsAnErrorOrRebuiltAndNeverAWrongAnswer(t *testing.T) {
 		want, wrong := x.Search(t.Context(), v, q)
 		r, err := y.Search(t.Context(), v, q)
 		if err == nil && !slices.EqualFunc(r.Hits, want.Hits, func(a, b Hit) bool { return a.Score == b.Score && a.Key == b.Key }) {
-			t.Fatalf("found %v, not %v", r.Hits, want.Hits)
+			t.Fatalf("Search of the damaged index = %v, want %v", r.Hits, want.Hits)
 		}
 		if wrong != nil {
-			t.Fatal(wrong)
+			t.Fatalf("Search of the intact index: %v", wrong)
 		}
 		return err
 	}

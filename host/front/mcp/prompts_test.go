@@ -55,7 +55,7 @@ func calls(t *testing.T, text string) (list [][2]string) {
 	for _, at := range named.FindAllStringSubmatchIndex(text, -1) {
 		var arguments json.RawMessage
 		if err := json.NewDecoder(strings.NewReader(text[at[4]:])).Decode(&arguments); err != nil {
-			t.Fatalf("%s: %v", text[at[0]:], err)
+			t.Fatalf("the arguments in %q cannot be decoded: %v", text[at[0]:], err)
 		}
 		list = append(list, [2]string{text[at[2]:at[3]], string(arguments)})
 	}
@@ -83,7 +83,7 @@ func TestEveryCallThatAPromptNamesSucceeds(t *testing.T) {
 			}
 			a := p.prompts("prompts/get", fmt.Sprintf(`{"name":%q,"arguments":%s}`, known.name, encoded))
 			if a.Error != nil || len(a.Result.Messages) != 1 || a.Result.Messages[0].Role != "user" {
-				t.Fatalf("%s %s: %+v", known.name, encoded, a)
+				t.Fatalf("prompts/get %s %s = %+v, want one message of the user", known.name, encoded, a)
 			}
 			text := a.Result.Messages[0].Content.Text
 			list := calls(t, text)

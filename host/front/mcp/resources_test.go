@@ -142,7 +142,7 @@ func TestResourcesRespectRights(t *testing.T) {
 	}
 	for _, uri := range []string{"alcove://memory/vault/secret/history", "alcove://memory/work/secret", "alcove://session/other", "alcove://branch/none"} {
 		if a := p.readURI(uri); a.Error == nil || a.Error.Code != -32002 || a.Error.Data.URI != uri {
-			t.Errorf("%s: %+v", uri, a)
+			t.Errorf("reading %s = %+v, want the error -32002 with the address", uri, a)
 		}
 	}
 	for _, r := range p.resources("resources/list", `{}`).Result.Resources {
