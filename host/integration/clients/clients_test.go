@@ -211,7 +211,7 @@ func TestRealClientsUseEveryTool(t *testing.T) {
 
 func TestRealClientsUseWhatTheProtocolHasBesideTools(t *testing.T) {
 	node := install(t)
-	program := build(t)
+	program := build(t, "-tags", "guests") // a prompt is told to those who may use its family
 	files := configurations(t, program, serve(t, program))
 	for _, c := range stress.Pick(t, 2, clients(false)) {
 		t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "protocol.mjs", files) })
