@@ -61,14 +61,15 @@ func goals() []goal {
 // Table has a row for each goal, with the goal and what was measured at each size, in Markdown.
 func (r Report) Table() string {
 	var b strings.Builder
+	sizes := goalSizes()
 	b.WriteString("| at |")
-	for _, n := range goalSizes() {
+	for _, n := range sizes {
 		fmt.Fprintf(&b, " %s, goal | measured |", Thousands(n))
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|---|", len(goalSizes())) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat("---|---|", len(sizes)) + "\n")
 	for _, g := range goals() {
 		fmt.Fprintf(&b, "| %s |", g.what)
-		for i, n := range goalSizes() {
+		for i, n := range sizes {
 			fmt.Fprintf(&b, " %s | %s |", g.bound(i), g.measured(r.at(n)))
 		}
 		b.WriteString("\n")
