@@ -251,7 +251,7 @@ func (l *acked) more(n int) {
 
 func TestADatabaseThatRefusesWritesSaysWhy(t *testing.T) {
 	ctx, at := t.Context(), database(t)
-	e := open(t, driver(t, at+"&statement_timeout=200"), t.TempDir(), store.Options{})
+	e := open(t, driver(t, at+"&statement_timeout=5000"), t.TempDir(), store.Options{})
 	defer e.Close()
 	if err := put(ctx, e, "k", "1"); err != nil {
 		t.Fatal(err)
