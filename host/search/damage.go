@@ -152,6 +152,7 @@ func (x *Index) unmapRetired() error {
 func (x *Index) Close() error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
+	x.semantic.Store(nil) // which keeps the vectors of documents that are not removed
 	x.mu.RLock()
 	branches := slices.Collect(maps.Keys(x.branches))
 	x.mu.RUnlock()
