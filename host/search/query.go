@@ -20,7 +20,15 @@ const (
 )
 
 // Count counts the unexpired documents of a view, in any state.
-func (x *Index) Count(ctx context.Context, view View) (int, error) {
+func (x *Index) Count(ctx context.Context, view View) (n int, err error) {
+	err = x.guard(func() error {
+		n, err = x.count(ctx, view)
+		return err
+	})
+	return n, err
+}
+
+func (x *Index) count(ctx context.Context, view View) (int, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	x.cacheMu.Lock()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"math/rand"
 	"slices"
 	"strings"
@@ -262,7 +261,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 	for _, tail := range []int{1, 3, 100} {
 		x, s := New(Options{Tail: tail}), &shelf{blobs: map[string][]byte{}}
 		for i := range 8 {
-			x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea zebra"}, State: Active})
+			x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea zebra"}, Tags: []string{"giraffe"}, State: Active})
 			tend(t, x)
 		}
 		if err := x.Save(t.Context(), s, 8); err != nil {
@@ -287,7 +286,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, data := range s.blobs {
-			if bytes.Contains(data, []byte("zebra")) {
+			if bytes.Contains(data, []byte("zebra")) || bytes.Contains(data, []byte("giraffe")) {
 				t.Errorf("with tails of %d, %s has it", tail, name)
 			}
 		}
@@ -318,12 +317,12 @@ func FuzzPayload(f *testing.F) {
 			data[at%len(data)] ^= change
 		}
 		s, err := readPayload(data, documents)
-		if err == nil && len(s.documents) != documents {
-			t.Errorf("%d documents of %d", len(s.documents), documents)
+		if err == nil && len(s.rows) != documents {
+			t.Errorf("%d documents of %d", len(s.rows), documents)
 		}
-		for _, d := range s.documents {
-			if err == nil && !d.dead && (d.version == 0 || d.version == math.MaxUint64) {
-				t.Errorf("version %d", d.version)
+		for _, e := range s.expiring {
+			if int(e.local) >= documents {
+				t.Errorf("document %d of %d expires", e.local, documents)
 			}
 		}
 	})

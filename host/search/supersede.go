@@ -15,6 +15,13 @@ func (x *Index) Supersedes() bool {
 // MarkSuperseded sets SupersededBy of hits of a view: the newest active document of the same namespace and collection that replaces the hit.
 // Those of other namespaces do not count, lest who may write one changes what searches of another find.
 func (x *Index) MarkSuperseded(view View, hits []Hit) {
+	_ = x.guard(func() error { // the next search says that the index is broken
+		x.markSuperseded(view, hits)
+		return nil
+	})
+}
+
+func (x *Index) markSuperseded(view View, hits []Hit) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if len(x.table.superseding) == 0 || len(hits) == 0 {

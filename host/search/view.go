@@ -202,7 +202,7 @@ func (x *Index) see(v *visible, at store.Segment) {
 	v.statistics = b.newestOnes.clone()
 	for _, p := range b.parts {
 		for _, number := range p.rows {
-			if number != none && x.live.has(number) {
+			if number != none && x.table.live.has(number) {
 				v.rows.add(number)
 			}
 		}
@@ -236,11 +236,11 @@ func (x *Index) unsee(v *visible, number uint32, cut uint64) {
 
 // setLive notes whether a row is the newest of its document on its branch, and no tombstone.
 func (x *Index) setLive(number uint32, in bool) {
-	if in == x.live.has(number) {
+	if in == x.table.live.has(number) {
 		return
 	}
 	sign := 1
-	if x.live.set(number, in); !in {
+	if x.table.live.set(number, in); !in {
 		sign = -1
 	}
 	x.branch(x.table.row(number).branch).newestOnes.count(x.table, number, sign)

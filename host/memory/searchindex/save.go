@@ -44,11 +44,26 @@ func (u *Upkeep) Verify(ctx context.Context) error {
 // repair rebuilds damaged parts of the index.
 func (u *Upkeep) repair(ctx context.Context, why error) error {
 	u.o.Logger.Error("a part of the search index is rebuilt", "why", why)
-	if err := u.o.Index.Repair(ctx, u.reread); err != nil {
+	err := u.o.Index.Repair(ctx, u.reread)
+	if errors.Is(err, search.ErrBroken) {
+		return u.refill(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	u.save(ctx, u.o.Index.Save)
 	return nil
+}
+
+// refill rebuilds the whole index from the store. Searches wait meanwhile.
+func (u *Upkeep) refill(ctx context.Context) error {
+	u.empty()
+	u.loaded = search.Coverage{}
+	if err := u.o.Index.Reset(); err != nil {
+		return err
+	}
+	u.Fill(ctx)
+	return ctx.Err()
 }
 
 // reread reads versions of documents from the store, without those that are gone.
