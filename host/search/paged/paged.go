@@ -44,7 +44,7 @@ type Texts struct {
 // Size returns how much Texts holds, in bytes, with the gaps at the ends of pages.
 func (t *Texts) Size() uint64 { return t.size }
 
-// Append adds a text and returns its place. A text that is longer than a page begins one and takes those after it.
+// Append adds a text and returns its offset. A text longer than a page starts on a new page and spans several.
 func (t *Texts) Append(text string) (at uint64) {
 	if text == "" {
 		return 0
