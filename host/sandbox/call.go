@@ -27,11 +27,11 @@ type call struct {
 	output   []byte
 
 	calls    int64
-	began    time.Duration // on the sandbox's clock, as are the next four
+	began    time.Duration // on the sandbox's clock, as are deadline, charged and yielded
 	deadline time.Duration
-	entered  time.Duration // when the guest started or resumed
-	ran      time.Duration // how long it ran before entered
-	consumed time.Duration // processor time of this process when the request began
+	ran      time.Duration // what the guest was charged
+	charged  time.Duration // when it was last charged or resumed
+	meter    processor     // at charged, or zero
 	yielded  time.Duration // when others last had a turn
 	holds    bool          // a slot
 	fuel     fuel
@@ -59,8 +59,8 @@ func (c *call) begin() error {
 		return c.gaveUp()
 	}
 	c.holds = true
-	c.entered = c.module.sandbox.since()
-	c.yielded = c.entered
+	c.yielded = c.module.sandbox.since()
+	c.resume(c.yielded)
 	return nil
 }
 
@@ -73,8 +73,7 @@ func (c *call) end() {
 
 // leave pauses the guest: it is not charged for the time that follows, and another guest may run.
 func (c *call) leave() {
-	now := c.module.sandbox.since()
-	c.ran += now - c.entered
+	c.charge(c.module.sandbox.since())
 	c.holds = false
 	c.module.sandbox.slots.release()
 }
@@ -84,7 +83,7 @@ func (c *call) enter() {
 	if err := c.begin(); err != nil {
 		panic(c.stopped)
 	}
-	c.check(c.entered)
+	c.check(c.charged)
 }
 
 // check ends the request if it reached a time limit or the caller cancelled it.
@@ -99,18 +98,38 @@ func (c *call) check(now time.Duration) {
 	}
 }
 
-// overran reports whether the guest used up its processor time. On a busy machine the clock also counts while other programs have
-// the processor, so that the guest is charged for no more than this process got since the request began.
+// overran reports whether the guest used up its processor time.
 func (c *call) overran(now time.Duration) bool {
-	limit := time.Duration(c.limits.CPUMS) * time.Millisecond
-	if c.ran+now-c.entered < limit {
+	if c.ran+now-c.charged < c.cpu() {
 		return false
 	}
-	used := c.module.sandbox.consumed() - c.consumed
-	if used < limit {
-		c.ran = used - (now - c.entered)
+	c.charge(now)
+	c.resume(now)
+	return c.ran >= c.cpu()
+}
+
+// cpu is the guest's limit of processor time.
+func (c *call) cpu() time.Duration { return millis(c.limits.CPUMS) }
+
+// resume starts an interval that the guest will be charged for. Reading the processor's time costs as much as a short call of the host, so
+// that it is not done before the guest has used an eighth of its limit.
+func (c *call) resume(now time.Duration) {
+	c.charged, c.meter = now, processor{}
+	if c.ran >= c.cpu()/8 {
+		c.meter = c.module.sandbox.processor()
 	}
-	return used >= limit
+}
+
+// charge ends an interval. On a busy machine the clock also counts while other programs, and other threads of this one, have the processor,
+// so that the guest is charged for no more than its thread got. A guest that changed threads is charged by the clock.
+func (c *call) charge(now time.Duration) {
+	passed := now - c.charged
+	if c.meter != (processor{}) {
+		if m := c.module.sandbox.processor(); m.thread == c.meter.thread {
+			passed = min(passed, m.used-c.meter.used)
+		}
+	}
+	c.ran += passed
 }
 
 // pulse calls check from a host function, which a guest could call in an endless loop.
@@ -151,11 +170,12 @@ func (c *call) yield(now time.Duration) time.Duration {
 	if c.module.sandbox.slots.waited() {
 		c.leave()
 		c.enter()
-		return c.entered
+		return c.charged
 	}
+	c.charge(now)
 	runtime.Gosched()
 	c.yielded = c.module.sandbox.since()
-	c.entered += c.yielded - now // others ran
+	c.resume(c.yielded)
 	return c.yielded
 }
 
@@ -166,7 +186,7 @@ func (c *call) refill(now time.Duration, need int64) int64 {
 	if f.left <= 0 || need > f.left {
 		c.halt(abi.ClassFuel, abi.LimitFuel, "the request used up its fuel of %d units", c.limits.Fuel)
 	}
-	left := min(c.deadline-now, time.Duration(c.limits.CPUMS)*time.Millisecond-(c.ran+now-c.entered))
+	left := min(c.deadline-now, c.cpu()-(c.ran+now-c.charged))
 	part := min(max(int64(left/worstUnit), smallestPart), largestPart)
 	part = min(max(part, need), f.left)
 	f.left -= part

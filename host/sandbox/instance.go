@@ -137,7 +137,7 @@ func (i *instance) keep() error {
 func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
 	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
 	c := &i.own
-	c.began, c.consumed = i.module.sandbox.since(), i.module.sandbox.consumed()
+	c.began = i.module.sandbox.since()
 	c.deadline = c.began + millis(limits.WallMS)
 	c.fuel.left = limits.Fuel
 	i.call = c
@@ -146,7 +146,7 @@ func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
 
 // serve runs alcove_handle.
 func (i *instance) serve(c *call, kind abi.Kind, length int) (status uint32, err error) {
-	i.fuel.Set(uint64(c.refill(c.entered, 0)))
+	i.fuel.Set(uint64(c.refill(c.charged, 0)))
 	i.stack = [2]uint64{uint64(kind), uint64(length)}
 	err = i.handle.CallWithStack(i.ctx, i.stack[:])
 	return uint32(i.stack[0]), err

@@ -1,35 +1,49 @@
 package sandbox
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 )
 
-func TestAGuestIsNotChargedWhileOtherProgramsHaveTheProcessor(t *testing.T) {
-	var got time.Duration // by this process
-	c := &call{module: &Module{sandbox: &Sandbox{consumed: func() time.Duration { return got }}}, limits: abi.Limits{CPUMS: 100}}
+func TestAGuestIsNotChargedWhileOthersHaveTheProcessor(t *testing.T) {
+	var got processor
+	c := &call{module: &Module{sandbox: &Sandbox{processor: func() processor { return got }}}, limits: abi.Limits{CPUMS: 80}}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	c.resume(0)
 	for _, step := range []struct {
-		now, got int
-		over     bool
+		now, thread, got int
+		ran              int
+		over             bool
 	}{
-		{now: 99, got: 99},
-		{now: 150, got: 60},  // of which others had 90
-		{now: 189, got: 80},  // 99 of its own by the clock
-		{now: 1000, got: 99}, // others had the processor
-		{now: 1001, got: 100, over: true},
+		{now: 5, thread: 7, got: 1, ran: 5},       // by the clock: an eighth of the limit is not used
+		{now: 12, thread: 7, got: 2, ran: 12},     // from now on by its thread
+		{now: 112, thread: 7, got: 32, ran: 42},   // others had 70
+		{now: 122, thread: 8, got: 900, ran: 52},  // it changed threads: by the clock
+		{now: 1122, thread: 8, got: 920, ran: 72}, // others had 980
+		{now: 1131, thread: 8, got: 928, ran: 80, over: true},
 	} {
-		got = ms(step.got)
-		if over := c.overran(ms(step.now)); over != step.over {
-			t.Errorf("after %d ms, of which this process had %d: over the limit %t", step.now, step.got, over)
+		got = processor{step.thread, ms(step.got)}
+		over := c.overran(ms(step.now))
+		if c.charged != ms(step.now) { // below the limit by the clock
+			c.charge(ms(step.now))
+			c.resume(ms(step.now))
+		}
+		if over != step.over || c.ran != ms(step.ran) {
+			t.Errorf("after %d ms: charged %v, over the limit %t, want %d ms and %t", step.now, c.ran, over, step.ran, step.over)
 		}
 	}
 }
 
 func TestWorkCountsAsProcessorTime(t *testing.T) {
-	began := processorTime()
-	for processorTime() < began+10*time.Millisecond { // hangs when it does not
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := processorNow()
+	for processorNow().used < began.used+10*time.Millisecond { // hangs when it does not
+	}
+	if now := processorNow(); now.thread != began.thread || now.thread == 0 {
+		t.Errorf("thread %d, then %d, want the same", began.thread, now.thread)
 	}
 }

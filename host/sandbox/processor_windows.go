@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processorTime returns the processor time that this process got, on all processors together.
-func processorTime() time.Duration {
+// processorNow returns the time of all threads of this process together, as if they were one: x/sys does not know a thread's.
+func processorNow() processor {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
-		return time.Duration(time.Now().UnixNano()) // the clock decides
+		return processor{} // the clock decides
 	}
-	return interval(kernel) + interval(user)
+	return processor{1, interval(kernel) + interval(user)}
 }
 
 // interval is a Filetime, which counts 100 nanoseconds, that is no moment.

@@ -76,7 +76,7 @@ type Sandbox struct {
 	work      *workspace
 	compiled  wazero.CompilationCache // finds native code in work
 	epoch     time.Time               // zero of the monotonic clock
-	consumed  func() time.Duration    // processor time of this process
+	processor func() processor        // of the calling thread
 	slots     *slots
 	pool      *pool
 	pages     *pages // nil: memories are on the Go heap
@@ -100,7 +100,7 @@ var ErrClosed = errors.New("the sandbox is closed")
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
 		inspect: config.Inspect, interpret: config.Interpret, log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
-		epoch: time.Now(), consumed: processorTime, codes: map[[sha256.Size]byte]*code{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1), loading: make(chan struct{}, 1),
+		epoch: time.Now(), processor: processorNow, codes: map[[sha256.Size]byte]*code{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1), loading: make(chan struct{}, 1),
 		pool: &pool{count: map[*Module]int{}},
 	}
 	if s.log == nil {
