@@ -3,9 +3,11 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -105,20 +107,38 @@ func (s *Server) run(program string, args ...string) error {
 
 // Run starts the server after Kill or Stop, and waits until it answers.
 func (s *Server) Run() error {
+	for {
+		switch said, err := s.start(); {
+		case err != nil:
+			return err
+		case said == "":
+			return nil
+		case !strings.Contains(said, "pre-existing shared memory block"): // of processes of a killed server, which have not ended
+			return fmt.Errorf("postgres ended: %s", said)
+		}
+	}
+}
+
+// start starts the server, and returns once it admits clients, or with what it logged before it ended.
+func (s *Server) start() (said string, err error) {
 	args := []string{"-D", s.data, "-k", s.dir, "-h", "", "-c", "log_min_messages=fatal"}
 	for _, setting := range s.settings {
 		args = append(args, "-c", setting)
 	}
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer log.Close()
+	before, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
 	c := exec.Command(filepath.Join(s.bin, "postgres"), args...)
 	c.Dir, c.Stdout, c.Stderr = s.dir, log, log
 	s.account.use(c)
 	if err := c.Start(); err != nil {
-		return err
+		return "", err
 	}
 	s.running = c
 	ended := make(chan struct{})
@@ -128,12 +148,12 @@ func (s *Server) Run() error {
 	}()
 	for {
 		if s.run("pg_isready", "-q", "-h", s.dir, "-U", "postgres") == nil {
-			return nil
+			return "", nil
 		}
 		select {
 		case <-ended:
-			said, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			return fmt.Errorf("postgres ended: %s", said)
+			said, err := io.ReadAll(io.NewSectionReader(log, before, 1<<20))
+			return cmp.Or(string(said), "it said nothing"), err
 		default:
 		}
 	}
