@@ -22,7 +22,7 @@ func (r *ranking) addMeaning(ctx context.Context) error {
 // fuse ranks the best lexical matches and the nearest vectors by the fused score of the index's Semantic.
 func (r *ranking) fuse(ctx context.Context) error {
 	wanted, most := r.query.K+r.query.Offset, depthOf(r.query)
-	near, err := r.semantic.Nearest(ctx, r.query, members{r}, most)
+	near, err := r.semantic.Nearest(ctx, r.query, r.members(), most)
 	if err != nil {
 		return err
 	}
@@ -96,26 +96,4 @@ func (r *ranking) lexical(number uint32) float64 {
 		return r.leafOf[d.part].matches[at].score
 	}
 	return 0
-}
-
-// members is the Set of documents that the view and the query's filters admit.
-type members struct{ r *ranking }
-
-func (m members) Has(number uint32) bool {
-	return m.r.visible.rows.has(number) && m.r.passes(number)
-}
-
-func (m members) Len() (n int) {
-	if !m.r.filtered { // the bitsets are exact
-		for _, l := range m.r.leaves {
-			n += l.matching.count()
-		}
-		return n
-	}
-	m.Each(func(uint32) bool { n++; return true })
-	return n
-}
-
-func (m members) Each(do func(number uint32) bool) {
-	m.r.visible.rows.each(func(number uint32) bool { return !m.r.passes(number) || do(number) })
 }

@@ -10,9 +10,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// counting is a Semantic that counts what it is asked among, in two ways.
+// counting is a Semantic that compares what it is asked among with each row by itself.
 type counting struct {
 	t     *testing.T
+	index *Index
+	view  View
 	asked int
 }
 
@@ -25,27 +27,41 @@ func (c *counting) Fuse(Query, []Candidate)          {}
 
 func (c *counting) Nearest(_ context.Context, q Query, among Set, _ int) ([]Near, error) {
 	c.t.Helper()
-	n := 0
-	among.Each(func(number uint32) bool {
-		if !among.Has(number) {
-			c.t.Errorf("%d is among them and is not", number)
+	for number := range c.index.table.rows.Len() {
+		if want := c.admits(q, number); among.Has(number) != want {
+			c.t.Errorf("%+v: that row %d is among them is %v, want %v", q, number, !want, want)
 		}
-		n++
-		return true
-	})
-	if n != among.Len() {
-		c.t.Errorf("%+v: %d are among them, and there are %d", q, n, among.Len())
 	}
-	c.asked += n
+	c.asked += among.Len()
 	return nil, nil
+}
+
+func (c *counting) admits(q Query, number uint32) bool {
+	x := c.index
+	x.cacheMu.Lock()
+	seen := x.view(c.view.Lineage).rows.has(number)
+	x.cacheMu.Unlock()
+	if !seen {
+		return false
+	}
+	r := x.table.row(number)
+	s, expires := x.table.space(r), x.table.expiresAt(r)
+	if !c.view.selects(s.namespace, s.collection) || expires != 0 && expires <= c.view.Now.UnixMicro() {
+		return false
+	}
+	var columns Columns
+	test := q.filter().At(c.view.Now)
+	x.columns(r, &columns, test)
+	return test.Admits(&columns)
 }
 
 func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 	r, c := rand.New(rand.NewPCG(1, 2)), &counting{t: t}
-	x := New(Options{Semantic: c, Tail: 64})
+	x := New(Options{Semantic: c, Tail: 150})
+	c.index = x
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
-	for i := range 600 {
-		d := Doc{Branch: store.BranchID(1 + r.IntN(2)), Version: uint64(i + 1), Namespace: fmt.Sprint(r.IntN(2)), Collection: "c", Key: fmt.Sprint(r.IntN(200)), State: Active, Time: at(i), Text: []string{"word"}}
+	for i := range 1200 {
+		d := Doc{Branch: store.BranchID(1 + r.IntN(2)), Version: uint64(i + 1), Namespace: fmt.Sprint(r.IntN(2)), Collection: "c", Key: fmt.Sprint(r.IntN(600)), State: Active, Time: at(i), Text: []string{"word"}}
 		switch r.IntN(8) {
 		case 0:
 			d.Deleted = true
@@ -53,6 +69,8 @@ func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 			d.Expires = at(300 + r.IntN(400))
 		case 2:
 			d.State = "archived"
+		case 3, 4:
+			d.Tags = []string{"odd"}
 		}
 		x.Apply(d)
 		if i%100 == 0 {
@@ -72,6 +90,19 @@ func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 		}
 		if i%4 == 0 {
 			q.States = []string{"archived"}
+		}
+		switch i % 5 {
+		case 0:
+			q.Tags = []string{"odd"}
+		case 1:
+			q.NoTags = []string{"odd"}
+		case 2:
+			q.Since = at(r.IntN(500))
+		}
+		if c.view = v; i%10 == 0 { // which makes the columns that were asked for
+			if err := x.Tend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if _, err := x.Search(t.Context(), v, q); err != nil {
 			t.Fatal(err)

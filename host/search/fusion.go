@@ -101,7 +101,7 @@ func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float6
 	if cut+gain < least { // not even a similarity of 1 would do
 		return list, nil
 	}
-	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, fusedDepthOf(r.query))
+	near, err := r.semantic.Nearest(ctx, r.query, r.plainMembers(), fusedDepthOf(r.query))
 	if err != nil {
 		return list, err
 	}
@@ -173,26 +173,4 @@ func (r *ranking) lexicalOf(number uint32) (score float64) {
 		}
 	}
 	return score
-}
-
-// plainMembers is the members that are no turns.
-type plainMembers struct{ members }
-
-func (m plainMembers) Has(number uint32) bool {
-	return m.r.slotOf(number) == none && m.members.Has(number)
-}
-
-func (m plainMembers) Len() (n int) {
-	switch {
-	case m.r.turns == nil:
-		return m.members.Len()
-	case !m.r.filtered:
-		return m.members.Len() - m.r.turns.possible.count()
-	}
-	m.Each(func(uint32) bool { n++; return true })
-	return n
-}
-
-func (m plainMembers) Each(do func(number uint32) bool) {
-	m.members.Each(func(number uint32) bool { return m.r.slotOf(number) != none || do(number) })
 }

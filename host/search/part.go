@@ -34,6 +34,7 @@ type part struct {
 	columns atomic.Pointer[columns] // nil: none was built
 	sets    postingSets
 	known   knownSets
+	runs    atomic.Pointer[bitset] // of a sealed part, by 64 documents; nil: not asked for
 }
 
 // expiry is when a document expires, in µs.

@@ -347,13 +347,6 @@ func (r *ranking) wants(number uint32) bool {
 	return r.test.Admits(&r.columns)
 }
 
-// passes reports whether a document is visible, unexpired and admitted by the filters.
-func (r *ranking) passes(number uint32) bool {
-	d := r.index.table.placeOf(number)
-	l := r.leafOf[d.part]
-	return l != nil && l.matching.has(d.local) && r.wants(number)
-}
-
 // result returns the best hits after Offset.
 func (r *ranking) result() Result {
 	list := r.best.sorted()

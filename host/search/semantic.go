@@ -30,13 +30,17 @@ type Embedding struct {
 	Vector []float32
 }
 
-// Set is the documents that a view and a query's filters admit. It is valid until Nearest returns.
-type Set interface {
-	Has(number uint32) bool
-	Len() int
-	// Each calls do for the numbers in ascending order until do returns false.
-	Each(do func(number uint32) bool)
-}
+// Set is the documents that a view and a query's filters admit: number n is bit n%64 of word n/64. It is valid until Nearest returns.
+type Set []uint64
+
+// Has reports whether a number is in the set.
+func (s Set) Has(number uint32) bool { return bitset(s).has(number) }
+
+// Len returns the number of members.
+func (s Set) Len() int { return bitset(s).count() }
+
+// Each calls do for the members in ascending order until do returns false.
+func (s Set) Each(do func(number uint32) bool) { bitset(s).each(do) }
 
 // Near is a document's similarity to a vector; higher is nearer.
 type Near struct {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer engine.Close()
 	k := New(Options{Blobs: engine, FlushAfter: time.Millisecond})
-	if err := k.Set(Settings{Name: "random", Identity: "1", Dimensions: 384, Batch: 512}); err != nil {
+	if err := k.Set(Settings{Name: "random", Identity: "1", Dimensions: 384, Batch: 512, Fusion: &search.Fusion{Weight: 2, Full: 50}}); err != nil {
 		b.Fatal(err)
 	}
 	x := search.New(search.Options{Semantic: k})
@@ -57,10 +58,13 @@ func BenchmarkSearch(b *testing.B) {
 	words := rand.New(rand.NewPCG(1, 1))
 	for i := range n {
 		docs = append(docs, search.Doc{Branch: 1, Version: uint64(i + 1), Namespace: "n", Collection: "memory", Key: strconv.Itoa(i), State: search.Active, Time: time.Now(),
-			Text: []string{fmt.Sprintf("w%d w%d w%d w%d", words.IntN(100), words.IntN(1000), words.IntN(10000), words.IntN(100000))}})
+			Text: []string{fmt.Sprintf("w%d w%d w%d w%d", words.IntN(100), words.IntN(1000), words.IntN(10000), words.IntN(100000))}, Tags: tagsOf(words.IntN(1000))})
 		if len(docs) == 1000 {
 			x.Apply(docs...)
 			docs = docs[:0]
+			if err := x.Tend(b.Context()); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 	x.Apply(docs...)
@@ -84,8 +88,58 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		})
 	}
+	b.Run("filters", func(b *testing.B) { filtered(b, x, view) })
 	if err := k.Close(); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// tagsOf are those that a tenth, a hundredth and a thousandth of the documents have.
+func tagsOf(n int) (tags []string) {
+	for _, each := range []int{10, 100, 1000} {
+		if n%each == 0 {
+			tags = append(tags, "each"+strconv.Itoa(each))
+		}
+	}
+	return tags
+}
+
+// filtered asks the same questions without a filter, and in turn with each tag: their medians, and each as a part of that without.
+func filtered(b *testing.B, x *search.Index, view search.View) {
+	took := map[string][]time.Duration{}
+	tags := []string{"", "each10", "each100", "each1000", "none"}
+	for i := uint64(0); b.Loop(); i++ {
+		for _, tag := range tags {
+			q := search.Query{Text: fmt.Sprintf("w%d w%d", i%1000, i%10000), K: 10, Vector: randomVector(i)}
+			switch tag {
+			case "":
+			case "none":
+				q.NoTags = []string{"each1000"}
+			default:
+				q.Tags = []string{tag}
+			}
+			start := time.Now()
+			if _, err := x.Search(b.Context(), view, q); err != nil {
+				b.Fatal(err)
+			}
+			took[tag] = append(took[tag], time.Since(start))
+		}
+		if i == 0 { // the columns that were asked for are made
+			if err := x.Tend(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	plain := 0.0
+	for _, tag := range tags {
+		slices.Sort(took[tag])
+		ms := float64(took[tag][len(took[tag])/2].Microseconds()) / 1e3
+		if tag == "" {
+			plain = ms
+			b.ReportMetric(ms, "ms-without")
+			continue
+		}
+		b.ReportMetric(ms/plain, "x-"+tag)
 	}
 }
 

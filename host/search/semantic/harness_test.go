@@ -184,17 +184,13 @@ func (w *world) status() Status {
 	return list[0]
 }
 
-// everything lets all documents through.
-type everything uint32
-
-func (e everything) Has(n uint32) bool { return n < uint32(e) }
-func (e everything) Len() int          { return int(e) }
-func (e everything) Each(do func(uint32) bool) {
-	for n := range uint32(e) {
-		if !do(n) {
-			return
-		}
+// everything is the numbers below one.
+func everything(below uint32) search.Set {
+	set := make(search.Set, (below+63)/64)
+	for n := range below {
+		set[n/64] |= 1 << (n % 64)
 	}
+	return set
 }
 
 // nearest are the numbers nearest to a text.

@@ -153,19 +153,21 @@ type pendingDoc struct {
 	ref    search.Ref
 }
 
-// serve computes documents' vectors. After a failure, the remaining documents are queued again.
+// serve computes documents' vectors, the newest batch first. Numbers ascend within one, so that rows of the set follow them. After a
+// failure, the remaining documents are queued again.
 func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error {
+	slices.Sort(numbers)
 	list := l.claim(l.pending(numbers))
 	defer l.queue.setOut(0)
 	for len(list) > 0 {
-		n := min(len(list), l.current().Batch)
-		if err := l.embed(ctx, source, list[:n]); err != nil {
+		first := max(0, len(list)-l.current().Batch)
+		if err := l.embed(ctx, source, list[first:]); err != nil {
 			for _, w := range list {
 				l.queue.push(w.number)
 			}
 			return err
 		}
-		list = list[n:]
+		list = list[:first]
 		l.queue.setOut(len(list))
 		if l.overdue() {
 			l.flushOrSay(ctx)

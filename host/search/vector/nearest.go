@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -12,14 +13,6 @@ import (
 type Near struct {
 	Number uint32
 	Score  float64
-}
-
-// Among is the numbers that a query searches.
-type Among interface {
-	Has(number uint32) bool
-	Len() int
-	// Each calls do for the numbers until do returns false.
-	Each(do func(number uint32) bool)
 }
 
 // Scan is the representation that a query scans.
@@ -38,13 +31,13 @@ const (
 	leastRescored, rescoredMore = 40, 30 // codes → full precision
 	leastRecoded, recodedEach   = 800, 8 // bits → codes
 	recodedPart                 = 300    // and at least one in so many
-	sparse                      = 16     // a query of less than one row in so many looks rows up one by one
+	sparseFloats, sparseCodes   = 16, 3  // a query of less than one row in so many looks rows up one by one
 )
 
 // Query is a nearest-neighbour query.
 type Query struct {
 	Vector []float32
-	Among  Among // nil: all
+	Among  []uint64 // the numbers that are searched, a bit each: number n is bit n%64 of word n/64; nil: all
 	K      int
 	Scan   Scan
 }
@@ -59,12 +52,12 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 	defer s.mu.RUnlock()
 	among := s.count
 	if q.Among != nil {
-		among = min(among, q.Among.Len())
+		among = min(among, sizeOf(q.Among))
 	}
 	if q.K = min(q.K, among); q.K <= 0 {
 		return nil, nil
 	}
-	r := &search{set: s, ctx: ctx, among: q.Among, query: make([]float32, s.stride.floats)}
+	r := &search{set: s, ctx: ctx, wanted: s.rowsAmong(q.Among), query: make([]float32, s.stride.floats)}
 	copy(r.query, ready)
 	if q.Scan == Auto {
 		q.Scan = s.scanOf(among, q.K)
@@ -89,26 +82,30 @@ func (s *Set) scanOf(among, k int) Scan {
 
 // search is one running query.
 type search struct {
-	set   *Set
-	ctx   context.Context
-	among Among
-	query []float32
+	set    *Set
+	ctx    context.Context
+	wanted []uint64 // rows
+	query  []float32
+}
+
+// wantedOf returns which rows of a chunk the query searches.
+func (r *search) wantedOf(chunk int) []uint64 {
+	return r.wanted[chunk*chunkRows/64:][:chunkRows/64]
 }
 
 // candidates returns the rows to be scored in full precision.
 func (r *search) candidates(q Query, among int) ([]uint32, error) {
 	s := r.set
-	few := among*sparse < len(s.numbers)
 	switch q.Scan {
 	case Floats:
-		if few {
+		if among*sparseFloats < len(s.numbers) {
 			return r.all(), nil
 		}
 		return r.scan(q.K, r.floatScores())
 	case Codes:
 		wanted := max(leastRescored, q.K+rescoredMore)
 		coded := encodeQuery(r.query, s.stride.codes)
-		if few {
+		if among*sparseCodes < len(s.numbers) {
 			return r.recode(r.all(), &coded, wanted), nil
 		}
 		return r.scan(wanted, r.codeScores(&coded))
@@ -120,21 +117,12 @@ func (r *search) candidates(q Query, among int) ([]uint32, error) {
 
 // all returns the rows that the query searches.
 func (r *search) all() []uint32 {
-	var rows []uint32
-	if r.among == nil {
-		for row, number := range r.set.numbers {
-			if number != none {
-				rows = append(rows, uint32(row))
-			}
+	rows := make([]uint32, 0, sizeOf(r.wanted))
+	for i, word := range r.wanted {
+		for ; word != 0; word &= word - 1 {
+			rows = append(rows, uint32(i*64+bits.TrailingZeros64(word)))
 		}
-		return rows
 	}
-	r.among.Each(func(number uint32) bool {
-		if row := r.set.row(number); row != none {
-			rows = append(rows, row)
-		}
-		return true
-	})
 	return rows
 }
 
@@ -150,18 +138,18 @@ func (r *search) scan(wanted int, score scores) ([]uint32, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
+		wanted := r.wantedOf(i)
+		if isEmpty(wanted) {
+			continue
+		}
 		score(c, into)
 		numbers := s.numbers[i*chunkRows:]
 		worst := kept.worst()
 		for j, x := range into {
-			if x < worst {
+			if x < worst || wanted[j/64]>>(j%64)&1 == 0 {
 				continue
 			}
-			number := numbers[j]
-			if number == none || r.among != nil && !r.among.Has(number) {
-				continue
-			}
-			kept.offer(candidate{x, number, uint32(i*chunkRows + j)})
+			kept.offer(candidate{x, numbers[j], uint32(i*chunkRows + j)})
 			worst = kept.worst()
 		}
 	}
@@ -232,37 +220,51 @@ func (r *search) scanBits(wanted int) ([]uint32, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
+		if isEmpty(r.wantedOf(i)) {
+			continue
+		}
 		s.kernels.differ(query, c.bits, counts)
 		into := distances[i*chunkRows:][:chunkRows]
-		for j, n := range counts {
-			into[j] = uint16(n)
-			rowsAt[n]++
+		for j, word := range r.wantedOf(i) {
+			count(word, counts[j*64:][:64], into[j*64:][:64], rowsAt)
 		}
 	}
-	var rows []uint32
-	for from := 0; from < len(rowsAt) && len(rows) < wanted; {
-		to, some := from, 0
-		for ; to < len(rowsAt) && some < wanted-len(rows); to++ {
-			some += rowsAt[to]
-		}
-		rows = r.between(distances, from, to, 2*wanted, rows)
-		from = to
+	least, some := 0, 0
+	for ; least < len(rowsAt) && some < wanted; least++ {
+		some += rowsAt[least]
 	}
-	return rows, nil
+	return r.within(distances, least, 2*wanted), nil
 }
 
-// between appends the rows that the query searches with a distance of at least from and less than to, until there are most.
-func (r *search) between(distances []uint16, from, to, most int, rows []uint32) []uint32 {
-	for row, d := range distances {
-		if int(d) < from || int(d) >= to {
+// count keeps the distances of 64 rows, and counts those of the rows that are searched.
+func count(wanted uint64, counts []uint64, into []uint16, rowsAt []int) {
+	if wanted == 1<<64-1 {
+		for i, n := range counts {
+			into[i] = uint16(n)
+			rowsAt[n]++
+		}
+		return
+	}
+	for ; wanted != 0; wanted &= wanted - 1 {
+		i := bits.TrailingZeros64(wanted)
+		into[i] = uint16(counts[i])
+		rowsAt[counts[i]]++
+	}
+}
+
+// within returns the rows that the query searches with a distance less than one, and at most so many.
+func (r *search) within(distances []uint16, below, most int) (rows []uint32) {
+	for i, word := range r.wanted {
+		if word == 0 {
 			continue
 		}
-		number := r.set.numbers[row]
-		if number == none || r.among != nil && !r.among.Has(number) {
-			continue
-		}
-		if rows = append(rows, uint32(row)); len(rows) == most {
-			break
+		for j, d := range distances[i*64:][:64] {
+			if int(d) >= below || word>>j&1 == 0 {
+				continue
+			}
+			if rows = append(rows, uint32(i*64+j)); len(rows) == most {
+				return rows
+			}
 		}
 	}
 	return rows

@@ -48,6 +48,7 @@ type Set struct {
 	chunks  []*chunk
 	rows    []uint32 // by number; none: no vector
 	numbers []uint32 // by row; none: free
+	groups  []group  // by 64 rows
 	free    []uint32 // rows
 	count   int
 }
@@ -213,6 +214,7 @@ func (s *Set) allocate(number uint32) uint32 {
 		s.rows = append(s.rows, none)
 	}
 	s.rows[number], s.numbers[row] = row, number
+	s.groups[row/64].add(row%64, number)
 	s.chunks[row/chunkRows].inMemory++ // until setSource
 	s.count++
 	return row
@@ -232,6 +234,7 @@ func (s *Set) grow() {
 		s.free = append(s.free, uint32(first+i))
 		s.numbers = append(s.numbers, none)
 	}
+	s.groups = append(s.groups, make([]group, chunkRows/64)...)
 }
 
 // setSource sets the location of a row's vector, and frees floats if no row uses it.
@@ -265,6 +268,7 @@ func (s *Set) Remove(number uint32) {
 		c.floats = nil
 	}
 	s.rows[number], s.numbers[row] = none, none
+	s.groups[row/64].remove(row % 64)
 	s.free = append(s.free, row)
 	s.count--
 }

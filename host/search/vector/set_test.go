@@ -97,18 +97,17 @@ func part(got, want []Near) float64 {
 	return float64(found) / float64(len(want))
 }
 
-// those are numbers in ascending order.
-type those []uint32
+// those is a set of numbers, a bit each.
+type those []uint64
 
-func (a those) Has(n uint32) bool { _, ok := slices.BinarySearch(a, n); return ok }
-func (a those) Len() int          { return len(a) }
-func (a those) Each(do func(uint32) bool) {
-	for _, n := range a {
-		if !do(n) {
-			return
-		}
+func (a *those) add(n uint32) {
+	for int(n/64) >= len(*a) {
+		*a = append(*a, 0)
 	}
+	(*a)[n/64] |= 1 << (n % 64)
 }
+
+func (a those) Has(n uint32) bool { return int(n/64) < len(a) && a[n/64]>>(n%64)&1 == 1 }
 
 func TestEveryScanFindsWhatThePlainLoopFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -160,7 +159,7 @@ func TestOnlyWhatIsAllowedIsFoundAndAllOfIt(t *testing.T) {
 		var allowed those
 		for i := range vectors {
 			if r.IntN(share) == 0 {
-				allowed = append(allowed, uint32(i))
+				allowed.add(uint32(i))
 			}
 		}
 		for _, scan := range []Scan{Auto, Floats, Codes, Bits} {
@@ -169,6 +168,49 @@ func TestOnlyWhatIsAllowedIsFoundAndAllOfIt(t *testing.T) {
 			want := plainLoop(Cosine, vectors, query, 10, allowed.Has)
 			if len(got) != len(want) || slices.ContainsFunc(numbers(got), func(n uint32) bool { return !allowed.Has(n) }) || part(got, want) < .9 {
 				t.Errorf("one in %d, scan %d: %v, want %v", share, scan, numbers(got), numbers(want))
+			}
+		}
+	}
+}
+
+// TestNumbersMayComeInAnyOrder puts numbers that are shuffled, apart, and behind free rows that they are put in.
+func TestNumbersMayComeInAnyOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	vectors := make([][]float32, 9000)
+	s := made(t, Options{Dimensions: 64, Codes: 500}, nil)
+	for _, i := range r.Perm(len(vectors))[:3000] {
+		vectors[i] = gaussian(r, 64, nil)
+	}
+	for round := range 4 {
+		for _, i := range r.Perm(len(vectors)) {
+			switch {
+			case vectors[i] == nil:
+			case r.IntN(5) == round:
+				s.Remove(uint32(i))
+				vectors[i] = nil
+			case round == 0 || r.IntN(3) == 0:
+				if err := s.Put(uint32(i), vectors[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var allowed those
+		for i := range vectors {
+			if r.IntN(2+round) > 0 {
+				allowed.add(uint32(i))
+			}
+		}
+		for _, among := range []those{nil, allowed, allowed[:len(allowed)/2]} {
+			query, has := gaussian(r, 64, nil), among.Has
+			if among == nil {
+				has = nil
+			}
+			got := nearest(t, s, Query{Vector: query, K: 20, Among: among, Scan: Floats})
+			if want := plainLoop(Cosine, vectors, query, 20, has); !slices.Equal(numbers(got), numbers(want)) {
+				t.Errorf("round %d: got %v, want %v", round, numbers(got), numbers(want))
+			}
+			if got := nearest(t, s, Query{Vector: query, K: 20, Among: among, Scan: Bits}); part(got, plainLoop(Cosine, vectors, query, 20, has)) < .9 {
+				t.Errorf("round %d, by bits: got %v", round, numbers(got))
 			}
 		}
 	}
