@@ -5,7 +5,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/modules"
-	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -21,7 +21,7 @@ type FamilyModule = modules.Module
 const DefaultHTTP = "127.0.0.1:9742"
 
 // DefaultProfile is the set of tools that clients are offered unless they ask for another.
-const DefaultProfile = mcp.ProfileAgent
+const DefaultProfile = profile.Agent
 
 // Listen says where to serve.
 type Listen struct {

@@ -35,6 +35,7 @@ type connection struct {
 	notes   []string // what to know beside the lines
 
 	name    string     // of the server in the configuration; empty: alcove
+	profile string     // which tools are listed; empty: that of the client
 	options []string   // further ones of alcove mcp
 	query   url.Values // of the URL
 }
@@ -98,13 +99,13 @@ func (r recipe) lines(c connection) string {
 func (r recipe) form(c connection, s clients.Server) string {
 	switch {
 	case r.Name == "claude-code" && s.URL == "":
-		return claudeCode(c)
+		return claudeCode(c, r.For(s))
 	case r.Name == "claude-code":
-		return claudeCodeHTTP(c)
+		return claudeCodeHTTP(c, r.For(s))
 	case r.Name == "goose" && s.URL == "":
-		return goose(c)
+		return goose(c, r.For(s))
 	case r.Name == "goose":
-		return gooseHTTP(c)
+		return gooseHTTP(c, r.For(s))
 	}
 	lines, err := r.Lines(s)
 	if err != nil {
@@ -115,16 +116,16 @@ func (r recipe) form(c connection, s clients.Server) string {
 
 // overStdio is the server as clients start it.
 func (c connection) overStdio() clients.Server {
-	return clients.Server{Name: c.as(), Program: c.program, Args: c.arguments(), Env: c.environment()}
+	return clients.Server{Name: c.as(), Program: c.program, Args: c.arguments(), Env: c.environment(), Profile: c.profile}
 }
 
 // overHTTP is the server as clients call it.
 func (c connection) overHTTP() clients.Server {
-	return clients.Server{Name: c.as(), URL: c.url(), Headers: c.headers()}
+	return clients.Server{Name: c.as(), URL: c.url(), Headers: c.headers(), Profile: c.profile}
 }
 
 func (a *app) connectCommand() *cobra.Command {
-	var system string
+	var system, profile string
 	c := &cobra.Command{
 		Use:   "connect [CLIENT]",
 		Short: "Print the lines that connect an MCP client, such as claude-code, cursor or zed",
@@ -132,10 +133,14 @@ func (a *app) connectCommand() *cobra.Command {
 Others take the command and the arguments that are printed for claude-desktop. With --url, the lines lead to that server.`,
 		Args: arguments(0, 1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := checkProfile(profile); err != nil {
+				return err
+			}
 			c, err := a.connection(command.Context())
 			if err != nil {
 				return err
 			}
+			c.profile = profile
 			said := ""
 			if system != "" {
 				if c, said, err = a.from(c, system); err != nil {
@@ -163,7 +168,17 @@ Others take the command and the arguments that are printed for claude-desktop. W
 		},
 	}
 	c.Flags().StringVar(&system, "from", "", "take the place of another memory server, under its name: "+strings.Join(predecessorNames(), ", "))
+	c.Flags().StringVar(&profile, "profile", "", profileUsage)
 	return c
+}
+
+const profileUsage = "which tools the client lists: the `PROFILE` of alcove mcp (default: deferred for clients that search tools, else auto)"
+
+func checkProfile(name string) error {
+	if name != "" && !slices.Contains(clients.Profiles(), name) {
+		return &usageError{fmt.Errorf("unknown profile %.40q: use %s", name, strings.Join(clients.Profiles(), ", "))}
+	}
+	return nil
 }
 
 func chooseRecipe(name string) ([]recipe, error) {
@@ -311,16 +326,16 @@ func (c connection) presented() string {
 }
 
 // claudeCode is for all projects of the user: the memory is to be there in the next one, too.
-func claudeCode(c connection) string {
+func claudeCode(c connection, s clients.Server) string {
 	line := "claude mcp add " + c.as() + " --scope user"
 	for _, name := range slices.Sorted(maps.Keys(c.environment())) {
 		line += " --env " + quoted(name+"="+c.environment()[name])
 	}
-	return line + " -- " + quoted(c.program) + " " + shellWords(c.arguments())
+	return line + " -- " + quoted(s.Program) + " " + shellWords(s.Args)
 }
 
-func claudeCodeHTTP(c connection) string {
-	return fmt.Sprintf("claude mcp add --scope user --transport http %s %s --header %s", c.as(), quoted(c.url()), quoted("Authorization: "+c.bearer()))
+func claudeCodeHTTP(c connection, s clients.Server) string {
+	return fmt.Sprintf("claude mcp add --scope user --transport http %s %s --header %s", c.as(), quoted(s.URL), quoted("Authorization: "+c.bearer()))
 }
 
 // shellWords are words on one line for the shell.
@@ -337,16 +352,16 @@ func (c connection) headers() map[string]string {
 }
 
 // goose is YAML, in which lists and objects may be written as in JSON.
-func goose(c connection) string {
-	lines := "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: stdio\n    enabled: true\n    timeout: 300\n    cmd: " + jsonString(c.program) + "\n    args: [" + jsonStrings(c.arguments()) + "]"
+func goose(c connection, s clients.Server) string {
+	lines := "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: stdio\n    enabled: true\n    timeout: 300\n    cmd: " + jsonString(s.Program) + "\n    args: [" + jsonStrings(s.Args) + "]"
 	if env := c.environment(); env != nil {
 		lines += "\n    envs: " + members(env)
 	}
 	return lines
 }
 
-func gooseHTTP(c connection) string {
-	return "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: streamable_http\n    enabled: true\n    timeout: 300\n    uri: " + jsonString(c.url()) + "\n    headers: " + members(c.headers())
+func gooseHTTP(c connection, s clients.Server) string {
+	return "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: streamable_http\n    enabled: true\n    timeout: 300\n    uri: " + jsonString(s.URL) + "\n    headers: " + members(c.headers())
 }
 
 // members is an object of strings on one line, as JSON and YAML have it.

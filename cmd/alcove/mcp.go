@@ -31,8 +31,8 @@ const (
 	agentOfEnvironment = "ALCOVE_AGENT"
 	// developerFamily has the tools of --developer.
 	developerFamily = "developer"
-	// defaultProfile is that of clients that ask for no other.
-	defaultProfile = "agent"
+	// followsClient is the profile that the server knows by the client's name.
+	followsClient = "auto"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -76,7 +76,7 @@ func (f *mcpFlags) define(c *cobra.Command, env func(string) string) {
 	flags.Lookup("agent").NoOptDefVal = agentOfEnvironment
 	flags.BoolVar(&f.developer, "developer", false, "list the tools of the family developer from the start, beside the core")
 	flags.BoolVar(&f.autoEmbed, "auto-embed", false, "warn if stored text is not embedded because no embedder is set (alcove embedder set)")
-	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed, by `PROFILE`: agent (the core, and families as they are loaded), full (all families), code (all, with the schemas of answers), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), followsClient), "which tools are listed, by `PROFILE`: auto (as the client, by its name, makes best use of: deferred or agent), agent (the core, and families as they are loaded), full (all families), code (all, with the schemas of answers), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
 	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "`FAMILIES` whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
 }
@@ -110,7 +110,11 @@ func (f *mcpFlags) listedFamilies() []string {
 
 // hello introduces the client to the server.
 func (f *mcpFlags) hello(env func(string) string) owner.Hello {
-	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Project: f.project, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly, Families: f.listedFamilies()}
+	profile := f.profile
+	if profile == followsClient {
+		profile = "" // as servers before this name know it, too
+	}
+	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Project: f.project, Branch: f.branch, Agent: f.agent, Profile: profile, ReadOnly: f.readOnly, Families: f.listedFamilies()}
 }
 
 // mcp serves one client until its input ends.

@@ -16,10 +16,10 @@ func TestFlagsOfASessionBecomeItsHello(t *testing.T) {
 		env  map[string]string
 		want owner.Hello
 	}{
-		{nil, nil, owner.Hello{Profile: "agent"}},
-		{[]string{"--agent"}, map[string]string{"ALCOVE_AGENT": "ann", "ALCOVE_KEY": "k"}, owner.Hello{Profile: "agent", Agent: "ann", Key: "k"}},
-		{[]string{"--agent", "bob", "--read-only"}, map[string]string{"ALCOVE_AGENT": "ann"}, owner.Hello{Profile: "agent", Agent: "bob", ReadOnly: true}},
-		{[]string{"--agent=eve", "--families", " a,,b ", "--developer"}, nil, owner.Hello{Profile: "agent", Agent: "eve", Families: []string{"a", "b", "developer"}}},
+		{nil, nil, owner.Hello{}},
+		{[]string{"--agent"}, map[string]string{"ALCOVE_AGENT": "ann", "ALCOVE_KEY": "k"}, owner.Hello{Agent: "ann", Key: "k"}},
+		{[]string{"--agent", "bob", "--read-only"}, map[string]string{"ALCOVE_AGENT": "ann"}, owner.Hello{Agent: "bob", ReadOnly: true}},
+		{[]string{"--agent=eve", "--families", " a,,b ", "--developer"}, nil, owner.Hello{Agent: "eve", Families: []string{"a", "b", "developer"}}},
 		{[]string{"--namespace", "n", "--branch=b", "--profile", "full"}, map[string]string{"ALCOVE_PROFILE": "deferred"}, owner.Hello{Profile: "full", Namespace: "n", Branch: "b"}},
 	} {
 		env := func(name string) string { return c.env[name] }

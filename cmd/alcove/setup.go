@@ -27,6 +27,7 @@ import (
 type setup struct {
 	scope             string
 	yes, dryRun, undo bool
+	profile           string // which tools are listed; empty: that of the client
 	posture           string // to choose; empty: as the directory has it
 }
 
@@ -46,6 +47,7 @@ stay as they are. With --url, the clients use that server. What alcove connect p
 	flags.BoolVar(&s.yes, "yes", false, "write without asking")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "show the changes, and write nothing")
 	flags.StringVar(&s.posture, "posture", "", "how much the built-in families do by themselves: personal, careful or locked, as alcove posture set says (default: as before; a new memory begins with personal)")
+	flags.StringVar(&s.profile, "profile", "", profileUsage)
 	flags.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
 	return c
 }
@@ -87,7 +89,7 @@ func (a *app) setUp(c *cobra.Command, names []string, s setup) error {
 	if scope != clients.User && scope != clients.Project {
 		return &usageError{fmt.Errorf("unknown scope %q: use user or project", s.scope)}
 	}
-	if err := a.checkSetupPosture(s); err != nil {
+	if err := errors.Join(a.checkSetupPosture(s), checkProfile(s.profile)); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -113,6 +115,7 @@ func (a *app) setUp(c *cobra.Command, names []string, s setup) error {
 	if err != nil {
 		return err
 	}
+	server.Profile = s.profile
 	changes, err := a.planSetup(m, server, scope, names)
 	err = errors.Join(a.carryOut(journal, changes, s), err)
 	if s.posture == "" {

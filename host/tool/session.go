@@ -35,6 +35,8 @@ type Session struct {
 	options SessionOptions
 
 	mu                sync.Mutex
+	listing           Listing
+	profile           string
 	branch, namespace string
 	families          map[string]bool
 	loads, moves      int
@@ -50,7 +52,7 @@ type SessionState struct {
 
 // NewSession returns a new session.
 func NewSession(o SessionOptions) *Session {
-	s := &Session{options: o, branch: cmp.Or(o.Branch, memory.Default), namespace: cmp.Or(o.Namespace, memory.Default), families: map[string]bool{}}
+	s := &Session{options: o, listing: o.Listing, profile: o.Profile, branch: cmp.Or(o.Branch, memory.Default), namespace: cmp.Or(o.Namespace, memory.Default), families: map[string]bool{}}
 	for _, name := range o.Families {
 		s.families[name] = true
 	}
@@ -63,16 +65,34 @@ func (s *Session) Stateless() bool { return s.options.Stateless }
 // Project returns the namespace of the project that the client works in; empty: none is known.
 func (s *Session) Project() string { return s.options.Project }
 
+// List changes what the client's list shows, once it is known who the client is.
+func (s *Session) List(profile string, l Listing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.profile, s.listing = profile, l
+}
+
 // ListsAll reports whether the client's list has the tools of all families.
-func (s *Session) ListsAll() bool { return s.options.Listing == ListAll }
+func (s *Session) ListsAll() bool { return s.listed() == ListAll }
 
 // Lists reports whether the client's list has the tools of a family.
 func (s *Session) Lists(family string) bool {
-	return s.options.Listing == ListAll || s.options.Listing == ListLoaded && s.Has(family)
+	l := s.listed()
+	return l == ListAll || l == ListLoaded && s.Has(family)
+}
+
+func (s *Session) listed() Listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listing
 }
 
 // Profile returns the client's name for its listing.
-func (s *Session) Profile() string { return s.options.Profile }
+func (s *Session) Profile() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.profile
+}
 
 // Has reports whether a family is loaded.
 func (s *Session) Has(family string) bool {

@@ -2,12 +2,14 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/clients/edit"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 )
 
 // Server is a server in a client's configuration.
@@ -18,6 +20,7 @@ type Server struct {
 	Env     map[string]string
 	URL     string            // over HTTP
 	Headers map[string]string // likewise
+	Profile string            // which tools are listed; empty: that of the client, so far as it is known
 
 	Hook func(event Event, client string) string // the command of a hook; empty: it is not written; nil: none is
 }
@@ -34,7 +37,6 @@ type Entry struct {
 	Headers     map[string]string `json:"headers,omitempty"`
 	HTTPHeaders map[string]string `json:"http_headers,omitempty"` // as Codex calls them
 	Enabled     bool              `json:"enabled,omitempty"`
-	AlwaysLoad  bool              `json:"alwaysLoad,omitempty"` // in Claude Code, beside its search of tools
 }
 
 // typed is the usual form, with a type if it is not empty.
@@ -48,15 +50,6 @@ func typed(kind string) func(Server) Entry {
 }
 
 func plain(s Server) Entry { return typed("")(s) }
-
-// loaded is an entry whose tools Claude Code lists from the start: its search finds a tool only for a model that looks for one.
-func loaded(form func(Server) Entry) func(Server) Entry {
-	return func(s Server) Entry {
-		e := form(s)
-		e.AlwaysLoad = true
-		return e
-	}
-}
 
 func geminiHTTP(s Server) Entry { return Entry{HTTPURL: s.URL, Headers: s.Headers} }
 
@@ -79,7 +72,30 @@ func (c Client) Lines(s Server) (string, error) {
 	return string(bytes.TrimSuffix(text, []byte("\n"))), err
 }
 
-func (c Client) entry(s Server) json.RawMessage {
+// For returns the server with the options of the client's profile. The server would know the client by its name; the entry shows it, and is
+// where its owner chooses another.
+func (c Client) For(s Server) Server {
+	name := cmp.Or(s.Profile, profile.OfSetup(c.Name), profile.Auto)
+	switch {
+	case name == profile.Auto, slices.Contains(s.Args, profileOption), strings.Contains(s.URL, "?"):
+	case s.URL != "" && s.Profile == "": // addresses stay short
+	case s.URL != "":
+		s.URL += "?profile=" + name
+	default:
+		s.Args = append(slices.Clone(s.Args), profileOption, name)
+	}
+	return s
+}
+
+// Profiles are those that alcove mcp knows.
+func Profiles() []string { return profile.All() }
+
+const profileOption = "--profile" // of alcove mcp
+
+func (c Client) entry(s Server) json.RawMessage { return c.plain(c.For(s)) }
+
+// plain is an entry without the client's profile.
+func (c Client) plain(s Server) json.RawMessage {
 	form := c.stdio
 	if s.URL != "" {
 		form = c.http
@@ -108,7 +124,7 @@ func merged(old, entry json.RawMessage) json.RawMessage {
 	for _, name := range []string{"url", "serverUrl", "httpUrl", "headers", "http_headers", "bearer_token_env_var"} {
 		delete(before, name)
 	}
-	delete(after, "alwaysLoad")                        // whether its owner has it or not
+	delete(before, "alwaysLoad")                       // of all tools, as setup once wrote it: the server says which are always loaded
 	for _, name := range []string{"args", "command"} { // opencode's command has the arguments
 		if longer(before[name], after[name]) {
 			after[name] = before[name]
@@ -131,7 +147,7 @@ func (c Client) nameOf(s Server, text []byte) string {
 	if err != nil || entries[s.Name] != nil {
 		return s.Name
 	}
-	own := words(c.entry(s))
+	own := words(c.plain(s))
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		if w := words(entries[name]); len(w) >= len(own) && sameProgram(w[0], own[0]) && slices.Equal(w[1:len(own)], own[1:]) {
 			return name
@@ -152,6 +168,13 @@ func words(entry json.RawMessage) []string {
 	}
 	_ = json.Unmarshal(m["args"], &args) // likewise
 	return append(all, args...)
+}
+
+// has reports whether the entry of a name is the server's already, with the same arguments or more: its owner chose the profile.
+func (c Client) has(s Server, text []byte, name string) bool {
+	raw, err := present(c.Format, text, append(slices.Clone(c.List), name))
+	own, there := words(c.plain(s)), words(raw)
+	return err == nil && len(there) >= len(own) && slices.Equal(there[1:len(own)], own[1:])
 }
 
 func sameProgram(a, b string) bool {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/clients/edit"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -55,7 +56,11 @@ func Plan(m Machine, c Client, s Scope, server Server) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := append(slices.Clone(c.List), c.nameOf(server, change.Before))
+	name := c.nameOf(server, change.Before)
+	if c.has(server, change.Before, name) {
+		server.Profile = profile.Auto
+	}
+	path := append(slices.Clone(c.List), name)
 	if err := change.set(c, c.Format, path, c.entry(server)); err != nil {
 		return nil, err
 	}

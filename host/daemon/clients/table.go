@@ -13,7 +13,7 @@ func All() []Client {
 	servers := []string{"mcpServers"}
 	return []Client{
 		{ // docs.claude.com/en/docs/claude-code/mcp, …/settings, …/hooks; tried
-			Name: "claude-code", Title: "Claude Code", Where: "in a shell", List: servers, stdio: loaded(plain), http: loaded(typed("http")),
+			Name: "claude-code", Title: "Claude Code", Where: "in a shell", List: servers, stdio: plain, http: typed("http"),
 			user: func(m Machine) []string {
 				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
 					return []string{filepath.Join(dir, ".claude.json")}

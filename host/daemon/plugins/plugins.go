@@ -152,7 +152,7 @@ func (b *builder) claudeCode(dir string) {
 	b.json(".claude-plugin/marketplace.json", object{"name": Name, "description": description, "owner": object{"name": "Alcove", "url": site},
 		"plugins": []object{{"name": Name, "source": "./" + dir, "description": description}}})
 	b.json(dir+"/.claude-plugin/plugin.json", b.manifest(nil))
-	b.json(dir+"/.mcp.json", object{"mcpServers": servers(object{"alwaysLoad": true})}) // its search of tools would hide them
+	b.json(dir+"/.mcp.json", object{"mcpServers": servers(nil)})
 	b.hooks(dir+"/hooks/hooks.json", "claude-code")
 	b.skill(dir, skill, skillDescription, b.source("skill.md"))
 	for _, c := range commands() {

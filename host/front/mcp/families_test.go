@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -20,7 +21,7 @@ func TestManyClientsLoadAndCallWhileFamiliesComeAndGo(t *testing.T) {
 	s := newServer(t, Options{}, f)
 	var using sync.WaitGroup
 	for n := range clients {
-		p := connect(t, s, Session{Profile: Profiles()[n%len(Profiles())]}).initialize("tester")
+		p := connect(t, s, Session{Profile: profile.All()[n%len(profile.All())]}).initialize("tester")
 		using.Go(func() {
 			for i := range rounds {
 				if n == 0 {

@@ -27,13 +27,18 @@ func cacheHints() []server.ServerOption {
 
 const (
 	sizeMeta   = "anthropic/maxResultSizeChars" // in _meta of a tool: how many characters of an answer to show
-	sizeClient = "claude-code"                  // the client that reads it; to others it would be a burden of each list
+	coreMeta   = "anthropic/alwaysLoad"         // likewise: its schema is shown from the start, not when a search finds it
+	markClient = "claude-code"                  // the client that reads them; to others they would be a burden of each list
 )
 
-// sizes notes on tools how long their answers may be, for the client that asks for it.
-func sizes(list []protocol.Tool, client string) {
-	if client != sizeClient {
+// mark notes on tools how long their answers may be, and on those of the core that they are always shown, for the client that asks for it.
+func (s *Server) mark(list []protocol.Tool, client string) {
+	if client != markClient {
 		return
+	}
+	core := map[string]bool{}
+	for _, t := range s.registry.Core() {
+		core[t.Spelling] = !t.Unlisted
 	}
 	for i := range list {
 		longest := tool.MaxAnswer
@@ -44,5 +49,8 @@ func sizes(list []protocol.Tool, client string) {
 			list[i].Meta = protocol.NewMetaFromMap(map[string]any{})
 		}
 		list[i].Meta.AdditionalFields[sizeMeta] = longest
+		if core[list[i].Name] {
+			list[i].Meta.AdditionalFields[coreMeta] = true
+		}
 	}
 }

@@ -214,7 +214,7 @@ func (g generator) Generate() string {
 
 // add opens a session.
 func (s *sessions) add(id string, session Session, who introduction) *httpSession {
-	open := &httpSession{state: session.begin(manyCalls), key: session.Key, profile: session.Profile, client: who}
+	open := &httpSession{state: session.of(who.Name).begin(manyCalls), key: session.Key, profile: session.Profile, client: who}
 	s.mu.Lock()
 	s.byID[id] = open
 	s.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -25,12 +26,12 @@ func toldSessions() map[string]Session {
 	team, all := []string{"team"}, []string{memory.AllNamespaces}
 	return map[string]Session{
 		"the owner":                {Rights: memory.FullRights()},
-		"the profile operation":    {Rights: memory.FullRights(), Profile: ProfileOperation},
-		"the profile full":         {Rights: memory.FullRights(), Profile: ProfileFull},
-		"the profile deferred":     {Rights: memory.FullRights(), Profile: ProfileDeferred},
+		"the profile operation":    {Rights: memory.FullRights(), Profile: profile.Operation},
+		"the profile full":         {Rights: memory.FullRights(), Profile: profile.Full},
+		"the profile deferred":     {Rights: memory.FullRights(), Profile: profile.Deferred},
 		"a key for one namespace":  {Rights: memory.RightsTo(team, team)},
 		"a read-only key":          {Rights: memory.RightsTo(all, nil)},
-		"a read-only operation":    {Rights: memory.RightsTo(all, nil), Profile: ProfileOperation},
+		"a read-only operation":    {Rights: memory.RightsTo(all, nil), Profile: profile.Operation},
 		"a key without branches":   {Rights: memory.RightsTo(team, team).LimitedTo(nil)},
 		"a session in a project":   {Rights: memory.FullRights(), Project: "project/" + strings.Repeat("n", 120)},
 		"a key without any rights": {},
@@ -59,7 +60,7 @@ func TestInstructionsAreTrueForTheSession(t *testing.T) {
 			if got := strings.Contains(text, "memory_load_family") || strings.Contains(text, "memory_capabilities"); got != (families && reads) {
 				t.Errorf("%s: got families %t, want %t: %s", name, got, !got, text)
 			}
-			offered := s.offer(Session{Rights: session.Rights}, session.begin(manyCalls), false) // the profile operation calls them all
+			offered := s.offer(session, Session{Rights: session.Rights}.begin(manyCalls), false) // the profile operation calls them all
 			for _, each := range named.FindAllString(text, -1) {
 				if !slices.ContainsFunc(offered, func(t protocol.Tool) bool { return t.Name == each }) {
 					t.Errorf("%s: got %s, want tools of its list: %s", name, each, text)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -256,7 +257,7 @@ func TestBothSpellingsOfANameAreTheSameTool(t *testing.T) {
 
 func TestWhatIsWrongWithAToolIsItsOwnFault(t *testing.T) {
 	f := newFake()
-	p := withFamilies(t, f, Session{Profile: ProfileFull})
+	p := withFamilies(t, f, Session{Profile: profile.Full})
 	want := "memory_auto_tag memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"
 	got := strings.Fields(p.beyondCore(`{}`))
 	if len(got) != 6 || strings.Join(got, " ") != "memory_auto_tag memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -86,7 +87,7 @@ func TestTheProfileCodeListsSchemasOfAnswers(t *testing.T) {
 			}
 		}
 	}
-	answer := connect(t, newServer(t, Options{}), Session{Profile: ProfileCode}).initialize("coder").request("tools/list", `{}`)
+	answer := connect(t, newServer(t, Options{}), Session{Profile: profile.Code}).initialize("coder").request("tools/list", `{}`)
 	if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Result.Tools) == 0 {
 		t.Fatalf("the list is %s: %v", answer, err)
 	}

@@ -10,22 +10,9 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/tool"
 )
-
-// Profiles select the tools in a client's list. Every tool can be called in any profile.
-const (
-	ProfileAgent     = "agent"     // the core tools and loaded families
-	ProfileOperation = "operation" // memory_operation only
-	ProfileFull      = "full"      // the core tools and all families but deprecated ones, with few of their optional parameters
-	ProfileCode      = "code"      // likewise with all parameters and the schemas of answers, for clients whose models write code that calls tools
-	ProfileDeferred  = "deferred"  // likewise with all parameters, each tool marked for clients that load tools on search
-)
-
-// Profiles lists the profiles.
-func Profiles() []string {
-	return []string{ProfileAgent, ProfileOperation, ProfileFull, ProfileCode, ProfileDeferred}
-}
 
 const (
 	mostFamilies  = 100 // initially loaded in a session
@@ -46,13 +33,13 @@ func CheckProject(name string) error {
 	return nil
 }
 
-// CheckProfile refuses an unknown profile and invalid families. The empty profile is ProfileAgent.
-func CheckProfile(profile string, families []string) error {
-	if profile != "" && !slices.Contains(Profiles(), profile) {
-		return fmt.Errorf("there is no profile %q: the profiles are %s", tool.Clip(profile, gotLength), strings.Join(Profiles(), ", "))
+// CheckProfile refuses an unknown profile and invalid families. The empty profile is profile.Auto.
+func CheckProfile(name string, families []string) error {
+	if name != "" && !slices.Contains(profile.All(), name) {
+		return fmt.Errorf("there is no profile %q: the profiles are %s", tool.Clip(name, gotLength), strings.Join(profile.All(), ", "))
 	}
 	if len(families) > mostFamilies {
-		return fmt.Errorf("%d families are asked for: at most %d can be; the profile %s has all", len(families), mostFamilies, ProfileFull)
+		return fmt.Errorf("%d families are asked for: at most %d can be; the profile %s has all", len(families), mostFamilies, profile.Full)
 	}
 	for _, name := range families {
 		if name == "" || len(name) > longestFamily {
@@ -114,24 +101,20 @@ func SplitFamilies(list string) []string {
 	return names
 }
 
-// deferMark is the member of _meta that marks a tool of ProfileDeferred, in addition to the tool's own field, which some
-// clients drop.
-const deferMark = "defer_loading"
-
-// all reports whether the session's list has the tools of all families.
-func (s Session) all() bool { return s.listing() == tool.ListAll }
-
 // lists reports whether a client's list has the tools of a family.
-func (s Session) lists(family *tool.Set, state *tool.Session) bool {
-	return s.Profile != ProfileOperation && (s.all() && !family.Deprecated || state.Has(family.Name))
+func lists(family *tool.Set, state *tool.Session) bool {
+	return state.Profile() != profile.Operation && (state.ListsAll() && !family.Deprecated || state.Has(family.Name))
 }
 
 // listsCore reports whether a client's list has a core tool.
-func (s Session) listsCore(t *tool.Tool) bool {
-	return s.Profile == ProfileOperation && t.Name == operationName || s.Profile != ProfileOperation && (!t.Unlisted || s.all())
+func listsCore(t *tool.Tool, state *tool.Session) bool {
+	if state.Profile() == profile.Operation {
+		return t.Name == operationName
+	}
+	return !t.Unlisted || state.ListsAll()
 }
 
-// operationName is the tool that calls all others, and the only one in ProfileOperation.
+// operationName is the tool that calls all others, and the only one in the profile operation.
 const operationName = "memory_operation"
 
 // offer returns a client's list of tools, with the views of their answers if the client shows views.
@@ -139,22 +122,22 @@ func (s *Server) offer(session Session, state *tool.Session, views bool) []proto
 	readOnly := s.readOnly(session)
 	list := []protocol.Tool{}
 	add := func(t *tool.Tool) {
-		list = append(list, session.wire(t))
+		list = append(list, shown(t, state.Profile()))
 		if views {
 			s.views.mark(&list[len(list)-1], t)
 		}
 	}
 	for _, t := range s.registry.Core() {
-		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {
+		if t.Annotations.Permitted(readOnly) && listsCore(t, state) {
 			add(t)
 		}
 	}
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f, state) {
+		if !lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
-			if !t.IsCore() || !session.listsCore(t) {
+			if !t.IsCore() || !listsCore(t, state) {
 				add(t)
 			}
 		}
@@ -162,17 +145,14 @@ func (s *Server) offer(session Session, state *tool.Session, views bool) []proto
 	return list
 }
 
-// wire returns a tool as the session's profile shows it in lists.
-func (s Session) wire(t *tool.Tool) protocol.Tool {
+// shown returns a tool as a profile shows it in lists.
+func shown(t *tool.Tool, name string) protocol.Tool {
 	w := wire(t)
-	switch s.Profile {
-	case ProfileFull:
+	switch name {
+	case profile.Full:
 		w.RawInputSchema = t.Brief
-	case ProfileCode:
+	case profile.Code:
 		w.RawOutputSchema = t.Structured()
-	case ProfileDeferred:
-		w.DeferLoading = true
-		w.Meta = protocol.NewMetaFromMap(map[string]any{deferMark: true})
 	}
 	return w
 }
@@ -182,7 +162,7 @@ func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f, state) {
+		if !lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {

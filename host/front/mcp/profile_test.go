@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -23,13 +25,13 @@ func TestProfilesSayWhichToolsAreListed(t *testing.T) {
 		beyond  string
 	}{
 		{Session{}, 11, ""},
-		{Session{Profile: ProfileAgent}, 11, ""},
-		{Session{Profile: ProfileOperation}, 1, ""},
-		{Session{Profile: ProfileOperation, Families: []string{"auto-tag"}}, 1, ""},
-		{Session{Profile: ProfileFull}, 12, all},
-		{Session{Profile: ProfileDeferred}, 12, all},
+		{Session{Profile: profile.Agent}, 11, ""},
+		{Session{Profile: profile.Operation}, 1, ""},
+		{Session{Profile: profile.Operation, Families: []string{"auto-tag"}}, 1, ""},
+		{Session{Profile: profile.Full}, 12, all},
+		{Session{Profile: profile.Deferred}, 12, all},
 		{Session{Families: []string{"auto-tag", "nowhere", "broken"}}, 11, tagging},
-		{Session{Rights: owner().Rights.ReadOnly(), Profile: ProfileFull}, 9, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
+		{Session{Rights: owner().Rights.ReadOnly(), Profile: profile.Full}, 9, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
 	} {
 		p := withFamilies(t, newFake(), c.session)
 		for _, params := range []string{`{}`, `{` + modernMeta + `}`} {
@@ -43,7 +45,7 @@ func TestProfilesSayWhichToolsAreListed(t *testing.T) {
 }
 
 func TestWhatIsNotListedCanStillBeCalled(t *testing.T) {
-	p := withFamilies(t, newFake(), Session{Profile: ProfileOperation})
+	p := withFamilies(t, newFake(), Session{Profile: profile.Operation})
 	p.must("memory_store", `{"key":"k","value":1}`)
 	p.must("memory_auto_tag", `{"id":"k"}`)
 	p.quiet()
@@ -58,28 +60,102 @@ func TestWhatIsNotListedCanStillBeCalled(t *testing.T) {
 	}
 }
 
-func TestDeferredToolsAreMarked(t *testing.T) {
-	p := withFamilies(t, newFake(), Session{Profile: ProfileDeferred})
+func TestTheListFollowsTheClientsName(t *testing.T) {
+	for name, whole := range map[string]bool{"claude-code": true, "codex-mcp-client": true, "cursor-vscode": true, "Visual Studio Code": true, "tester": false, "": false} {
+		s := newServer(t, Options{}, newFake())
+		p := connect(t, s, Session{}).initialize(name)
+		if got := p.beyondCore(`{}`) != ""; got != whole {
+			t.Errorf("%q, on a connection: got the tools of families %t, want %t", name, got, whole)
+		}
+		if whole {
+			p.must("memory_load_family", `{"family":"site"}`)
+			p.quiet() // they are listed already
+		}
+		meta := strings.Replace(modernMeta, `"name":"future"`, `"name":"`+name+`"`, 1)
+		if got := connect(t, s, Session{}).beyondCore(`{`+meta+`}`) != ""; got != whole {
+			t.Errorf("%q, without a session: got the tools of families %t, want %t", name, got, whole)
+		}
+		chosen := connect(t, s, Session{Profile: profile.Agent}).initialize(name)
+		if got := chosen.beyondCore(`{}`); got != "" {
+			t.Errorf("%q, with a profile of its own: got %s, want the core alone", name, got)
+		}
+	}
+}
+
+func TestTheListOfASessionOverHTTPFollowsTheClientsName(t *testing.T) {
+	url := serveHTTP(t, newServer(t, Options{}, newFake()))
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for name, whole := range map[string]bool{"claude-code": true, "tester": false} {
+		response, _ := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"`+name+`","version":"1"}}}`, nil)
+		_, text := post(t, url, list, map[string]string{"Mcp-Session-Id": response.Header.Get("Mcp-Session-Id")})
+		if got := strings.Contains(text, "memory_tag_suggest"); got != whole {
+			t.Errorf("%s: got the tools of families %t, want %t: %.300s", name, got, whole, text)
+		}
+	}
+}
+
+func TestClaudeCodeAlwaysLoadsTheCoreAlone(t *testing.T) {
+	p := connect(t, newServer(t, Options{}, newFake()), Session{}).initialize("claude-code")
 	var r struct {
 		Result struct {
 			Tools []struct {
-				Name  string
-				Defer bool            `json:"defer_loading"`
-				Meta  map[string]bool `json:"_meta"`
+				Name string
+				Meta map[string]any `json:"_meta"`
 			}
 		}
 	}
 	if err := json.Unmarshal([]byte(p.request("tools/list", `{}`)), &r); err != nil {
 		t.Fatal(err)
 	}
+	always, beyond := 0, strings.Fields(p.beyondCore(`{}`))
 	for _, each := range r.Result.Tools {
-		if !each.Defer || !each.Meta[deferMark] {
-			t.Errorf("%s is not marked: %+v", each.Name, each)
+		if each.Meta[coreMeta] != true {
+			continue
+		}
+		if always++; slices.Contains(beyond, each.Name) {
+			t.Errorf("%s is always loaded, want the core alone", each.Name)
 		}
 	}
-	plain := connect(t, newServer(t, Options{}, newFake()), Session{Profile: ProfileFull}).initialize("tester")
-	if raw := plain.request("tools/list", `{}`); strings.Contains(raw, "defer_loading") {
-		t.Errorf("the profile full marks tools too: %s", raw)
+	if always != 11 {
+		t.Errorf("got %d tools that are always loaded, want 11", always)
+	}
+}
+
+func TestListsAreInOneOrder(t *testing.T) {
+	f := newFake()
+	s := newServer(t, Options{}, f)
+	first := strings.Join(connect(t, s, Session{Profile: profile.Deferred}).initialize("a").listed(`{}`), " ")
+	f.change(func(all []tool.Family) []tool.Family {
+		slices.Reverse(all)
+		return all
+	})
+	if got := strings.Join(connect(t, s, Session{Profile: profile.Deferred}).initialize("b").listed(`{}`), " "); got != first {
+		t.Errorf("after the families were installed in another order, got %s, want %s", got, first)
+	}
+	p := connect(t, s, Session{}).initialize("c")
+	before := p.listed(`{}`)
+	p.must("memory_load_family", `{"family":"site"}`)
+	p.line()
+	p.must("memory_load_family", `{"family":"auto-tag"}`)
+	p.line()
+	if got := p.listed(`{}`); !slices.Equal(got[:len(before)], before) || strings.Join(got[len(before):], " ") != tagging+" site_memory_recall" {
+		t.Errorf("after loading, got %s, want the core as before, and the families by name", got)
+	}
+}
+
+func TestLoadingNeverChangesTheListOfAClientWithoutASession(t *testing.T) {
+	p := connect(t, newServer(t, Options{}, newFake()), Session{})
+	before := p.listed(`{` + modernMeta + `}`)
+	answer := p.request("tools/call", `{"name":"memory_load_family","arguments":{"family":"auto-tag"},`+modernMeta+`}`)
+	if !strings.Contains(answer, "Go on with memory_operation") || !strings.Contains(answer, `"inputSchema":{`) {
+		t.Errorf("loaded with %.600s, want the schemas, and to go on with memory_operation", answer)
+	}
+	if got := p.listed(`{` + modernMeta + `}`); !slices.Equal(got, before) {
+		t.Errorf("after loading, got the list %s, want %s", got, before)
+	}
+	p.quiet()
+	if got := p.request("tools/call", `{"name":"memory_operation","arguments":{"method":"memory_auto_tag","params":{"id":"k"}},`+modernMeta+`}`); strings.Contains(got, `"isError":true`) || strings.Contains(got, `"error"`) {
+		t.Errorf("memory_operation was answered with %s, want the tool's answer", got)
 	}
 }
 
@@ -90,7 +166,7 @@ func TestProfilesAndFamiliesThatCannotBeAreRefused(t *testing.T) {
 		want     string
 	}{
 		{"", nil, ""}, {"full", []string{"a"}, ""},
-		{"nonsense", nil, "the profiles are agent, operation, full, code, deferred"},
+		{"nonsense", nil, "the profiles are auto, agent, operation, full, code, deferred"},
 		{"", make([]string, 101), "at most 100"},
 		{"", []string{""}, "1 to 128 bytes"},
 		{"", []string{strings.Repeat("x", 129)}, "1 to 128 bytes"},
@@ -106,14 +182,14 @@ func TestTheAddressSaysWhichToolsAreListedOverHTTP(t *testing.T) {
 	url := serveHTTP(t, newServer(t, Options{}, newFake()))
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
 	for query, want := range map[string]string{
-		"": "", "?profile=agent": "", "?families=auto-tag,%20site": "memory_tag_suggest", "?profile=full": "memory_tag_suggest", "?profile=deferred": "defer_loading",
+		"": "", "?profile=agent": "", "?families=auto-tag,%20site": "memory_tag_suggest", "?profile=full": "memory_tag_suggest", "?profile=deferred": "memory_tag_suggest",
 	} {
 		_, text := post(t, url+"/"+query, list, modernHeaders("tools/list", ""))
 		if strings.Contains(text, "memory_tag_suggest") != (want != "") || !strings.Contains(text, want) {
 			t.Errorf("%s lists %.300s", query, text)
 		}
 	}
-	for query, want := range map[string]string{"?profile=none": "the profiles are agent", "?families=" + strings.Repeat("x,", 200): "at most 100", "?profile=%zz": "cannot be read"} {
+	for query, want := range map[string]string{"?profile=none": "the profiles are auto, agent", "?families=" + strings.Repeat("x,", 200): "at most 100", "?profile=%zz": "cannot be read"} {
 		response, text := post(t, url+"/"+query, list, modernHeaders("tools/list", ""))
 		if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, want) {
 			t.Errorf("%.30s is answered with %d %s", query, response.StatusCode, text)
@@ -170,9 +246,9 @@ func TestASessionOverHTTPHasItsOwnList(t *testing.T) {
 func TestClientsWhoseListsAreChangedByTheFamiliesAreTold(t *testing.T) {
 	f := newFake()
 	s := newServer(t, Options{}, f)
-	plain, full := connect(t, s, Session{}).initialize("plain"), connect(t, s, Session{Profile: ProfileFull}).initialize("full")
+	plain, full := connect(t, s, Session{}).initialize("plain"), connect(t, s, Session{Profile: profile.Full}).initialize("full")
 	using := connect(t, s, Session{Families: []string{"auto-tag"}}).initialize("using")
-	asking := connect(t, s, Session{Profile: ProfileFull})
+	asking := connect(t, s, Session{Profile: profile.Full})
 	asking.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
 	if got := asking.line(); !strings.Contains(got, "acknowledged") {
 		t.Fatalf("answered %s", got)
@@ -356,21 +432,21 @@ func TestASessionIsToldAheadOfEachAnswer(t *testing.T) {
 func TestADeprecatedFamilyIsListedOnlyOnceItWasLoaded(t *testing.T) {
 	f := newFake()
 	f.all[0].Deprecated = true
-	for _, profile := range []string{ProfileAgent, ProfileFull} {
-		p := withFamilies(t, f, Session{Profile: profile})
+	for _, name := range []string{profile.Agent, profile.Full} {
+		p := withFamilies(t, f, Session{Profile: name})
 		var r loaded
 		p.must("memory_smart_load", `{"intent":"I want to find the key phrases of my notes and tag them"}`).into(&r)
 		if r.Family == "auto-tag" || len(r.Tools) > 0 || strings.Contains(p.beyondCore(`{}`), "memory_auto_tag") {
-			t.Errorf("with the profile %s, the intent loads %+v", profile, r)
+			t.Errorf("with the profile %s, the intent loads %+v", name, r)
 		}
 		p.must("memory_auto_tag", `{"id":"k"}`) // calls load
 		p.line()
 		if got := p.beyondCore(`{}`); !strings.Contains(got, "memory_auto_tag") {
-			t.Errorf("with the profile %s, after a call, %s are listed", profile, got)
+			t.Errorf("with the profile %s, after a call, %s are listed", name, got)
 		}
 		p.must("memory_load_family", `{"family":"auto-tag","unload":true}`)
 		if got := p.beyondCore(`{}`); strings.Contains(got, "memory_auto_tag") {
-			t.Errorf("with the profile %s, once unloaded, %s are listed", profile, got)
+			t.Errorf("with the profile %s, once unloaded, %s are listed", name, got)
 		}
 	}
 }

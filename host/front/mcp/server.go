@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/front/connection"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -101,7 +102,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
 	state, _ := s.state(ctx)
 	result.Tools = s.offer(SessionOf(ctx), state, s.showsViews(ctx))
-	sizes(result.Tools, clientName(ctx))
+	s.mark(result.Tools, clientName(ctx))
 }
 
 // showsViews reports whether a request's client shows views: it said so when it began, or, if it is stateless, with the request.
@@ -118,12 +119,16 @@ func (s *Server) showsViews(ctx context.Context) bool {
 
 // instructions returns what a session's model is told at the start.
 func (s *Server) instructions(session Session) string {
-	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies(), session.Profile == ProfileFull}.instructions()
+	return audience{s.rights(session), session.listing(), session.Project, s.registry.HasFamilies(), session.Profile == profile.Full}.instructions()
 }
 
 // instruct puts the session's instructions into the answer to initialize, and what its client can use.
 func (s *Server) instruct(ctx context.Context, _ any, request *protocol.InitializeRequest, result *protocol.InitializeResult) {
-	result.Instructions = s.instructions(SessionOf(ctx))
+	session := SessionOf(ctx).of(request.Params.ClientInfo.Name)
+	result.Instructions = s.instructions(session)
+	if state, _ := s.state(ctx); !state.Stateless() {
+		s.watchers.list(state, session)
+	}
 	if len(s.views.pages) > 0 && declaresViews(request.Params.Capabilities) {
 		result.Capabilities.Extensions = viewSettings()
 	}
@@ -131,7 +136,7 @@ func (s *Server) instruct(ctx context.Context, _ any, request *protocol.Initiali
 
 // instructModern does so for server/discover.
 func (s *Server) instructModern(ctx context.Context, _ any, _ *protocol.DiscoverRequest, result *protocol.DiscoverResult) {
-	result.Instructions = s.instructions(SessionOf(ctx))
+	result.Instructions = s.instructions(SessionOf(ctx).of(clientName(ctx)))
 	if s.showsViews(ctx) {
 		result.Capabilities.Extensions = viewSettings()
 	}
@@ -178,7 +183,7 @@ func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) 
 			return open.state, open.client.Bridge
 		}
 	}
-	return session.begin(oneCall), false
+	return session.of(clientName(ctx)).begin(oneCall), false
 }
 
 // Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own

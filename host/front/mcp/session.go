@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -20,7 +21,7 @@ type Session struct {
 	Principal string // of a delegated key: see memory.Caller
 	Rights    memory.Rights
 	Home      string   // of a call's own key: the namespace of the call, if it may not read the session's and that is the usual one
-	Profile   string   // which tools are listed; empty: ProfileAgent
+	Profile   string   // which tools are listed; empty: that of the client
 	Families  []string // listed from the start
 }
 
@@ -55,6 +56,14 @@ type Identity struct {
 	Home      string // the namespace in which it works if it names none
 }
 
+// of returns the session with the profile of a client, unless it has one.
+func (s Session) of(client string) Session {
+	if s.Profile == "" || s.Profile == profile.Auto {
+		s.Profile = profile.Of(client)
+	}
+	return s
+}
+
 // begin returns the initial state between a client's calls.
 func (s Session) begin(lasting sessionLife) *tool.Session {
 	return tool.NewSession(tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Project: s.Project, Families: s.Families,
@@ -63,10 +72,10 @@ func (s Session) begin(lasting sessionLife) *tool.Session {
 
 // listing is which families' tools the profile lists.
 func (s Session) listing() (l tool.Listing) {
-	switch s.Profile {
-	case ProfileFull, ProfileCode, ProfileDeferred:
+	switch {
+	case profile.ListsAll(s.Profile):
 		l = tool.ListAll
-	case ProfileOperation:
+	case s.Profile == profile.Operation:
 		l = tool.ListNoFamily
 	}
 	return l

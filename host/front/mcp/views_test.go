@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/alcove-memory/alcove/host/internal/profile"
 )
 
 const (
@@ -104,16 +106,16 @@ func TestAClientThatShowsNoViewsSeesNothingOfThem(t *testing.T) {
 }
 
 func TestViewsChangeNothingElseOfTheList(t *testing.T) {
-	for _, profile := range Profiles() {
-		without, _ := introduced(t, Options{}, Session{Profile: profile}, showing)
-		p, _ := introduced(t, Options{Views: pages()}, Session{Profile: profile}, showing)
+	for _, name := range profile.All() {
+		without, _ := introduced(t, Options{}, Session{Profile: name}, showing)
+		p, _ := introduced(t, Options{Views: pages()}, Session{Profile: name}, showing)
 		want, _ := unmarked(t, without.request("tools/list", `{}`))
 		got, views := unmarked(t, p.request("tools/list", `{}`))
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: it lists %v, without views %v", profile, got, want)
+			t.Errorf("%s: it lists %v, without views %v", name, got, want)
 		}
-		if (len(views) == 0) != (profile == ProfileOperation) {
-			t.Errorf("%s: the views are %v", profile, views)
+		if (len(views) == 0) != (name == profile.Operation) {
+			t.Errorf("%s: the views are %v", name, views)
 		}
 	}
 }

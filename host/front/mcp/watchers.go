@@ -44,6 +44,16 @@ func (all *watchers) leave(state *tool.Session) {
 	delete(all.known, state)
 }
 
+// list has a client's list be that of a session's profile. It has not seen a list yet, so it is not told.
+func (all *watchers) list(state *tool.Session, session Session) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	state.List(session.Profile, session.listing())
+	if w := all.known[state]; w != nil {
+		all.check(w)
+	}
+}
+
 // changed reports whether a client's list has changed, and marks the client as notified.
 func (all *watchers) changed(state *tool.Session) bool {
 	all.mu.Lock()
@@ -88,7 +98,7 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 	if client == nil || !request.Params.Notifications.ToolsListChanged {
 		return
 	}
-	session := SessionOf(ctx)
+	session := SessionOf(ctx).of(clientName(ctx))
 	w := &watcher{session: session, state: session.begin(oneCall), tell: func() { listChanged(client, id) }}
 	s.watchers.join(w)
 	context.AfterFunc(ctx, func() { s.watchers.leave(w.state) })

@@ -13,6 +13,7 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
 )
@@ -97,7 +98,7 @@ func TestToolsStayWithinTheirTokenBudgets(t *testing.T) {
 	if n > 1400 {
 		t.Errorf("the whole list takes %d tokens: at most 1400 are allowed", n)
 	}
-	p := connect(t, newServer(t, Options{}), Session{Profile: ProfileOperation}).initialize("tester")
+	p := connect(t, newServer(t, Options{}), Session{Profile: profile.Operation}).initialize("tester")
 	if n := tokens(p.request("tools/list", `{}`)); n > 200 {
 		t.Errorf("the list of the profile operation takes %d tokens: at most 200 are allowed", n)
 	}

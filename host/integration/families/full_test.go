@@ -16,7 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/testing/server"
 )
 
@@ -54,8 +54,8 @@ func TestTheProfileFullIsShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean := func(profile string) float64 {
-		tokens, parameters, tools := 0, 0, listedIn(t, s, profile)
+	mean := func(name string) float64 {
+		tokens, parameters, tools := 0, 0, listedIn(t, s, name)
 		for _, each := range tools {
 			parameters += len(each.parameters(t))
 			wire, err := json.Marshal(each)
@@ -63,14 +63,14 @@ func TestTheProfileFullIsShort(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(encoding.Encode(string(wire), nil, nil))
-			if tokens += n; n > 100 && profile == mcp.ProfileFull {
+			if tokens += n; n > 100 && name == profile.Full {
 				t.Logf("%3d tokens: %s", n, wire)
 			}
 		}
-		t.Logf("the profile %s: %d tools with %d parameters in %d tokens, %.1f each", profile, len(tools), parameters, tokens, float64(tokens)/float64(len(tools)))
+		t.Logf("the profile %s: %d tools with %d parameters in %d tokens, %.1f each", name, len(tools), parameters, tokens, float64(tokens)/float64(len(tools)))
 		return float64(tokens) / float64(len(tools))
 	}
-	if full, whole := mean(mcp.ProfileFull), mean(mcp.ProfileDeferred); full > most || full >= whole {
+	if full, whole := mean(profile.Full), mean(profile.Deferred); full > most || full >= whole {
 		t.Errorf("the tools of the profile full have %.1f tokens each, and with all parameters %.1f: at most %d are allowed", full, whole, most)
 	}
 }
@@ -88,12 +88,12 @@ func (l listed) parameters(t *testing.T) []string {
 func TestALoadedFamilysToolsAreListedWithAllParameters(t *testing.T) {
 	t.Parallel()
 	s := server.Start(t, host.Options{Families: server.Families(), Cache: server.Cache()})
-	c, err := s.Connect(owner.Hello{Agent: "ann", Profile: mcp.ProfileDeferred})
+	c, err := s.Connect(owner.Hello{Agent: "ann", Profile: profile.Deferred})
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := map[string]listed{}
-	for _, one := range listedIn(t, s, mcp.ProfileDeferred) {
+	for _, one := range listedIn(t, s, profile.Deferred) {
 		shown[one.Name] = one
 	}
 	type described struct {

@@ -156,7 +156,7 @@ func (c *call) load(ctx context.Context, f *tool.Set, why []suggestion) (tool.An
 func (c *call) loadNote(f *tool.Set, cut cut) string {
 	said := []string{}
 	if len(f.Offered(c.ReadOnly())) > 0 {
-		said = append(said, "Call these by name. If your client does not know them, use memory_operation with method and params.")
+		said = append(said, c.how(f))
 	}
 	if hidden := len(f.Tools) - len(f.Offered(c.ReadOnly())); hidden > 0 && c.ReadOnly() {
 		said = append(said, fmt.Sprintf("Nothing can be written here, so %s left out.", were(hidden, "tool")))
@@ -166,10 +166,18 @@ func (c *call) loadNote(f *tool.Set, cut cut) string {
 	if !cut.nothing() {
 		said = append(said, fmt.Sprintf("To stay within %d characters schemas were left out; they are enforced all the same, and errors say what is wrong.", tool.MaxAnswer))
 	}
-	if c.Session.Stateless() && (f.Deprecated || !c.Session.Lists(f.Name)) {
-		said = append(said, "Your list of tools stays as it is, since this connection keeps nothing between calls.")
-	}
 	return strings.Join(said, " ")
+}
+
+// how says how to call a family's tools. The list of a stateless client never changes.
+func (c *call) how(f *tool.Set) string {
+	switch listed := c.Session.Lists(f.Name) && (!f.Deprecated || c.Session.Has(f.Name)); {
+	case c.Session.Stateless() && !listed:
+		return "Your list of tools stays as it is. Go on with memory_operation: one of these names as method, and as params its arguments, as inputSchema says."
+	case listed && c.Session.ListsAll():
+		return "Your list has these. If your client does not know them, use memory_operation with method and params."
+	}
+	return "Call these by name. If your client does not know them, use memory_operation with method and params."
 }
 
 func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
