@@ -113,14 +113,26 @@ func isCore(tool string) bool {
 
 func (a *app) toolsCommand() *cobra.Command {
 	var families []string
+	var format string
 	c := &cobra.Command{
 		Use:   "tools",
-		Short: "List the tools; --json prints them in the form that model APIs take (input_schema)",
-		Args:  noArguments,
+		Short: "List the tools; --format prints them as model APIs take them",
+		Long: `List the tools. --format prints them as JSON in the form that a model API takes as its tools, for agents without MCP: anthropic (Messages),
+openai (Chat Completions), gemini (generateContent), or mcp, the answer to tools/list. --json is --format anthropic. POST /operation runs
+what the model calls.`,
+		Example: "  alcove tools --format openai > tools.json\n  alcove tools --format gemini --family facts,graph",
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			tools, err := a.exported(c.Context(), families)
 			if err != nil {
 				return err
+			}
+			if format != "" {
+				list, err := formatted(tools, format)
+				if err != nil {
+					return err
+				}
+				return a.printJSON(list)
 			}
 			if a.asJSON {
 				return a.printJSON(tools)
@@ -133,6 +145,7 @@ func (a *app) toolsCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&format, "format", "", "print them as JSON in the `FORMAT` of a model API: anthropic, openai, gemini or mcp")
 	c.Flags().StringSliceVar(&families, "family", nil, "list the tools of these families instead, as the server has them; all for the core's and those of every family")
 	return c
 }

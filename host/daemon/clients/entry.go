@@ -77,7 +77,7 @@ func (c Client) Lines(s Server) (string, error) {
 func (c Client) For(s Server) Server {
 	name := cmp.Or(s.Profile, profile.OfSetup(c.Name), profile.Auto)
 	switch {
-	case name == profile.Auto, slices.Contains(s.Args, profileOption), strings.Contains(s.URL, "?"):
+	case name == profile.Auto, slices.ContainsFunc(s.Args, choosesTools), strings.Contains(s.URL, "?"):
 	case s.URL != "" && s.Profile == "": // addresses stay short
 	case s.URL != "":
 		s.URL += "?profile=" + name
@@ -89,6 +89,9 @@ func (c Client) For(s Server) Server {
 
 // Profiles are those that alcove mcp knows.
 func Profiles() []string { return profile.All() }
+
+// choosesTools reports whether an option of alcove mcp says which tools are listed.
+func choosesTools(option string) bool { return option == profileOption || option == "--families" }
 
 const profileOption = "--profile" // of alcove mcp
 

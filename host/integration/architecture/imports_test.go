@@ -48,6 +48,7 @@ func rules() []rule {
 		{pkg: "guests/examples", never: outside},
 		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk", never: outside},
+		{pkg: "sdk/examples/agent"}, // a program to copy: the standard library only
 		// What host and guests share about secrets. It is no SDK of a language, and imports neither.
 		{pkg: "sdk/secrets", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "time")},
 		{pkg: "sdk/interop", never: outside},
