@@ -207,7 +207,7 @@ func (a *Analyser) analyse(text string, start int, do func(word)) {
 	}
 }
 
-func (a *Analyser) workOut(text string) wordAnalysis {
+func (a *Analyser) workOut(text string) (term string, stop bool) {
 	lower := strings.ToLower(text)
 	plain := lower
 	if strings.IndexByte(lower, '\'') >= 0 || strings.Contains(lower, "’") {
@@ -215,9 +215,9 @@ func (a *Analyser) workOut(text string) wordAnalysis {
 		plain = withoutClitic(lower)
 	}
 	if a.stops[lower] || plain != lower && a.stops[plain] {
-		return wordAnalysis{term: strings.ReplaceAll(lower, "'", ""), stop: true}
+		return strings.ReplaceAll(lower, "'", ""), true
 	}
-	return wordAnalysis{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}
+	return a.stem(cut(strings.ReplaceAll(plain, "'", ""))), false
 }
 
 // withoutClitic drops clitics: anna's, we'll, don't.

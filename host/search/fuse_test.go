@@ -18,12 +18,12 @@ type counting struct {
 	asked int
 }
 
-func (*counting) EmbedDocument(*Doc) Embedding       { return Embedding{} }
-func (*counting) Fusion(Query) *Fusion               { return nil }
-func (*counting) Estimate(Query, []uint32) []float64 { return nil }
-func (c *counting) Add(uint32, Ref, Embedding)       {}
-func (c *counting) Remove(uint32)                    {}
-func (c *counting) Fuse(Query, []Candidate)          {}
+func (*counting) EmbedDocument(*Doc, DocumentWords) Embedding { return Embedding{} }
+func (*counting) Fusion(Query) *Fusion                        { return nil }
+func (*counting) Estimate(Query, []uint32) []float64          { return nil }
+func (c *counting) Add(uint32, Ref, Embedding)                {}
+func (c *counting) Remove(uint32)                             {}
+func (c *counting) Fuse(Query, []Candidate)                   {}
 
 func (c *counting) Nearest(_ context.Context, q Query, among Set, _ int) ([]Near, error) {
 	c.t.Helper()

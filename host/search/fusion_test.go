@@ -20,10 +20,12 @@ type similar struct {
 	asked  int // calls of Nearest
 }
 
-func (s *similar) EmbedDocument(d *Doc) Embedding { return Embedding{By: "s", Vector: d.Vector} }
-func (s *similar) Remove(number uint32)           { delete(s.of, number) }
-func (s *similar) Fuse(Query, []Candidate)        {}
-func (s *similar) Fusion(Query) *Fusion           { return &s.fusion }
+func (s *similar) EmbedDocument(d *Doc, _ DocumentWords) Embedding {
+	return Embedding{By: "s", Vector: d.Vector}
+}
+func (s *similar) Remove(number uint32)    { delete(s.of, number) }
+func (s *similar) Fuse(Query, []Candidate) {}
+func (s *similar) Fusion(Query) *Fusion    { return &s.fusion }
 
 func (s *similar) Add(number uint32, _ Ref, e Embedding) {
 	if len(e.Vector) > 0 {

@@ -281,18 +281,23 @@ func (x *Index) prepare(d *Doc, others []wordPosition) (p preparedDoc, all []wor
 	}
 	a := wordCollector{by: x.Analyser(d.Collection), words: others}
 	a.texts(d.Text)
+	passages := len(a.words)
 	a.texts(d.Tags)
+	before := len(a.words)
+	speaker, caption := before, before
 	if t := d.Turn; t == nil {
 		a.text(d.Key)
 	} else { // the key of a turn is an address: its numbers match those of dates
 		a.text(t.Speaker)
+		speaker = len(a.words)
 		a.text(t.Caption)
+		caption = len(a.words)
 		p.speaker = a.by.terms(t.Speaker)
 		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
 	p.words, p.length = a.words[len(others):], a.length
 	if s := x.vectors(); s != nil {
-		p.vector = s.EmbedDocument(d)
+		p.vector = s.EmbedDocument(d, DocumentWords{a.by, [3][]wordPosition{a.words[before:speaker], a.words[len(others):passages], a.words[speaker:caption]}})
 	}
 	return p, a.words
 }

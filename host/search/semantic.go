@@ -7,8 +7,9 @@ import "context"
 // Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
 // Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
-	// EmbedDocument returns a document's embedding; the zero Embedding if it will be made later. It is safe for concurrent use.
-	EmbedDocument(d *Doc) Embedding
+	// EmbedDocument returns the embedding of a document, whose words are given; the zero Embedding if it will be made later. It is safe for
+	// concurrent use.
+	EmbedDocument(d *Doc, w DocumentWords) Embedding
 	// Add registers a document under a number, with what EmbedDocument returned, if it was called.
 	Add(number uint32, r Ref, e Embedding)
 	// Remove releases a number.

@@ -39,7 +39,7 @@ func spaced(text string) int {
 func (a *Analyser) eachPair(text string, offset int, do func(word)) {
 	for at, first := 0, character(text); at < len(text); {
 		second := at + first + character(text[at+first:])
-		pair := a.words.known(text[at:second], func(pair string) wordAnalysis { return wordAnalysis{term: cut(pair)} })
+		pair := a.words.known(text[at:second], func(pair string) (string, bool) { return cut(pair), false })
 		do(word{wordAnalysis: pair, start: offset + at, end: offset + second, lone: second == at+first})
 		at, first = at+first, second-at-first
 	}

@@ -42,6 +42,7 @@ type wordAnalysis struct {
 
 	term string // empty: the word has none. It retains no text
 	stop bool
+	note atomic.Pointer[Note]
 
 	// The term is an entry of a tail, the last one that got the word; guarded by Index.mu.
 	tail, entry uint32
@@ -51,7 +52,7 @@ type wordAnalysis struct {
 const shortWord = 16
 
 // known returns the analysis of a word as it is written, which workOut makes of a new one.
-func (c *wordCache) known(written string, workOut func(string) wordAnalysis) *wordAnalysis {
+func (c *wordCache) known(written string, workOut func(string) (term string, stop bool)) *wordAnalysis {
 	first, last := c.numbers(written)
 	if slots := c.slots.Load(); slots != nil {
 		k := c.slotOf(*slots, len(written), first, last).Load()
@@ -59,17 +60,17 @@ func (c *wordCache) known(written string, workOut func(string) wordAnalysis) *wo
 			return k
 		}
 	}
-	k := workOut(written)
-	k.term = strings.Clone(k.term)
+	term, stop := workOut(written)
+	k := &wordAnalysis{term: strings.Clone(term), stop: stop}
 	if len(written) > longestWord { // few of these come again
-		return &k
+		return k
 	}
 	k.size, k.first, k.last = len(written), first, last
 	if k.size > shortWord {
 		k.long = strings.Clone(written)
 	}
-	c.add(&k)
-	return &k
+	c.add(k)
+	return k
 }
 
 // numbers returns a word's first and last bytes as numbers, or its hash if it is long.

@@ -100,7 +100,7 @@ func TestWordsThatDifferAnywhereAreNotTakenForEachOther(t *testing.T) {
 			if at := r.Intn(size); r.Intn(4) > 0 {
 				word = word[:at] + string("xyz09"[r.Intn(5)]) + word[at+1:]
 			}
-			if got, want := a.Terms(word), a.workOut(word).term; !slices.Equal(got, []string{want}) {
+			if got, want := a.Terms(word), first(a.workOut(word)); !slices.Equal(got, []string{want}) {
 				t.Fatalf("%s is %s, not %s", word, got, want)
 			}
 		}
@@ -120,3 +120,5 @@ func TestOneCharacterAnywhereMakesATextMoreThanASCII(t *testing.T) {
 		}
 	}
 }
+
+func first(term string, _ bool) string { return term }

@@ -140,6 +140,14 @@ type builtinTable struct {
 	table func() (*wordvec.Table, error)
 }
 
+// OfWords implements semantic.Instant.
+func (b builtinTable) OfWords(w search.DocumentWords) (v []float32, ok bool) {
+	if t, err := b.table(); err == nil {
+		return t.OfWords(w)
+	}
+	return nil, false
+}
+
 // Vector implements semantic.Instant.
 func (b builtinTable) Vector(text string) []float32 {
 	if t, err := b.table(); err == nil {

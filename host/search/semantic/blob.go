@@ -44,14 +44,12 @@ func sizeOf(dimensions, rows int) int { return blobHeader + rows*(blobEntry+4+di
 type digest [16]byte
 
 func digestOf(parts ...string) digest {
-	h := sha256.New()
+	all := make([]byte, 0, 256)
 	for _, p := range parts {
-		var size [8]byte
-		binary.LittleEndian.PutUint64(size[:], uint64(len(p)))
-		h.Write(size[:])
-		io.WriteString(h, p)
+		all = append(binary.LittleEndian.AppendUint64(all, uint64(len(p))), p...)
 	}
-	return digest(h.Sum(nil)[:16])
+	sum := sha256.Sum256(all)
+	return digest(sum[:16])
 }
 
 // keyOf is the digest of a document version's identity.
@@ -67,7 +65,7 @@ type row struct {
 	number uint32
 	key    digest
 	text   digest
-	vector []float32
+	raw    []byte   // the vector, as a file has it
 	from   location // where the vector was when the row was made
 }
 
@@ -85,7 +83,7 @@ func encodeRows(dimensions int, rows []row) []byte {
 		out = append(append(out, r.key[:]...), r.text[:]...)
 	}
 	for _, r := range rows {
-		out = appendVector(out, r.vector)
+		out = append(out, r.raw...)
 	}
 	binary.LittleEndian.PutUint32(out[16:], crc32.Checksum(out[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
 	return out
@@ -111,9 +109,11 @@ func appendVector(out []byte, v []float32) []byte {
 // rounded is a vector as a file keeps it. One that is not finite stays so.
 func rounded(v []float32) []float32 {
 	f, into := file{dimensions: len(v)}, make([]float32, len(v))
-	f.decodeVector(appendVector(nil, v), into)
+	f.decodeVector(encodeVector(v), into)
 	return into
 }
+
+func encodeVector(v []float32) []byte { return appendVector(make([]byte, 0, 4+len(v)), v) }
 
 // decodeVector is the vector of a row.
 func (f *file) decodeVector(raw []byte, into []float32) {
@@ -213,13 +213,31 @@ func (f *file) stride() int {
 func (f *file) ReadVector(at uint32, into []float32) error {
 	buffer := f.buffer()
 	defer f.buffers.Put(buffer)
-	raw := *buffer
+	if err := f.readRaw(at, *buffer); err != nil {
+		return err
+	}
+	f.decodeVector(*buffer, into)
+	return nil
+}
+
+// readRaw reads the bytes of a vector.
+func (f *file) readRaw(at uint32, raw []byte) error {
 	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(len(raw))
 	if _, err := f.reader.ReadAt(raw, offset); err != nil {
 		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)
 	}
-	f.decodeVector(raw, into)
 	return nil
+}
+
+// rawVector returns the vector of a row as files are written.
+func (f *file) rawVector(at uint32) ([]byte, error) {
+	if f.floats {
+		v := make([]float32, f.dimensions)
+		err := f.ReadVector(at, v)
+		return encodeVector(v), err
+	}
+	raw := make([]byte, f.stride())
+	return raw, f.readRaw(at, raw)
 }
 
 // write stores rows as a blob and opens it.
@@ -227,5 +245,13 @@ func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows [
 	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(encodeRows(dimensions, rows))); err != nil {
 		return nil, err
 	}
-	return openFile(ctx, blobs, name, dimensions)
+	r, err := blobs.GetBlob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, reader: r, dimensions: dimensions, keys: make([]digest, len(rows)), texts: make([]digest, len(rows)), numbers: make([]uint32, len(rows))}
+	for i, row := range rows {
+		f.keys[i], f.texts[i], f.numbers[i] = row.key, row.text, none
+	}
+	return f, nil
 }

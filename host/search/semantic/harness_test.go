@@ -85,7 +85,7 @@ func (c *cupboard) names() []string {
 }
 
 func (c *cupboard) holds(v []float32) bool {
-	needle := encodeRows(len(v), []row{{vector: v}})[blobHeader+blobEntry+4:]
+	needle := encodeRows(len(v), []row{{raw: encodeVector(v)}})[blobHeader+blobEntry+4:]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, data := range c.blobs {
@@ -138,7 +138,7 @@ func (w *world) add(r search.Ref, d search.Doc) uint32 {
 	number := w.next
 	w.next++
 	w.mu.Unlock()
-	w.keeper.Add(number, r, w.keeper.EmbedDocument(&d))
+	w.keeper.Add(number, r, w.keeper.EmbedDocument(&d, search.DocumentWords{}))
 	return number
 }
 

@@ -21,6 +21,8 @@ func (i instantly) Vector(text string) []float32 {
 	return spelled(text)
 }
 
+func (instantly) OfWords(search.DocumentWords) ([]float32, bool) { return nil, false }
+
 func atOnce(texts *atomic.Int64) Settings {
 	s := byLetters(&letters{})
 	s.Instant, s.Fusion = instantly{texts}, &search.Fusion{Weight: 2}
@@ -94,7 +96,7 @@ func TestWhatChangesWhileVectorsAreWrittenIsKept(t *testing.T) {
 		w.keeper.Remove(gone)
 		w.keeper.Remove(replaced)
 		d := search.Doc{Text: []string{"xyz"}}
-		w.keeper.Add(replaced, ref("c", 1), w.keeper.EmbedDocument(&d)) // as a purge rewrites a version
+		w.keeper.Add(replaced, ref("c", 1), w.keeper.EmbedDocument(&d, search.DocumentWords{})) // as a purge rewrites a version
 		added = w.say("d", "ddd")
 	}
 	l := w.keeper.lanes()[0]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,14 +118,7 @@ func (l *lane) flush(ctx context.Context) error {
 		}
 	}
 	l.mu.Unlock()
-	for i := range rows {
-		v, err := l.set.Vector(rows[i].number)
-		if err != nil {
-			return err
-		}
-		rows[i].vector = v // nil if it was released meanwhile
-	}
-	rows = slices.DeleteFunc(rows, func(r row) bool { return r.vector == nil })
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !l.set.Has(r.number) }) // it was released meanwhile
 	if err := l.keep(ctx, rows, flushed, nil); err != nil {
 		return err
 	}
@@ -159,10 +153,8 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 	if f != nil {
 		l.files = append(l.files, f)
 	}
-	for key, at := range l.known { // rows that were not copied are gone
-		if at.file != nil && slices.Contains(instead, at.file) {
-			delete(l.known, key)
-		}
+	if len(instead) > 0 {
+		maps.DeleteFunc(l.known, func(_ digest, at location) bool { return at.file != nil && slices.Contains(instead, at.file) }) // rows that were not copied are gone
 	}
 	l.mu.Unlock()
 	k.mu.RUnlock()
@@ -216,8 +208,8 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 			if r.number == none && (keep == claimed || !newest) {
 				continue
 			}
-			r.vector = make([]float32, f.dimensions)
-			if err := f.ReadVector(uint32(i), r.vector); err != nil {
+			var err error
+			if r.raw, err = f.rawVector(uint32(i)); err != nil {
 				return err
 			}
 			list = append(list, r)
@@ -284,12 +276,7 @@ func (l *lane) close() error {
 func (l *lane) flushLast() error {
 	rows := make([]row, 0, len(l.tail))
 	for _, r := range l.tail {
-		v, err := l.set.Vector(r.number)
-		if err != nil {
-			return err
-		}
-		if r.number != none && v != nil {
-			r.vector = v
+		if r.number != none {
 			rows = append(rows, r)
 		}
 	}

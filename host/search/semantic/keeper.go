@@ -41,6 +41,8 @@ type Embedder interface {
 type Instant interface {
 	// Vector returns a text's vector; nil if it has none.
 	Vector(text string) []float32
+	// OfWords returns the vector of the text that has the words; ok is false if another analysis found them than that of Vector.
+	OfWords(w search.DocumentWords) (v []float32, ok bool)
 }
 
 // Settings configure an embedder. Zero fields mean the default in the comment.
@@ -325,17 +327,37 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 }
 
 // EmbedDocument implements search.Semantic.
-func (k *Keeper) EmbedDocument(d *search.Doc) search.Embedding {
+func (k *Keeper) EmbedDocument(d *search.Doc, w search.DocumentWords) search.Embedding {
 	l := k.instant()
 	if l == nil || k.options.Gate(d.Collection) <= 0 {
 		return search.Embedding{}
 	}
 	s := l.current()
-	e := search.Embedding{By: l.id, Vector: given(s, *d)}
-	if text := s.text(*d); e.Vector == nil && text != "" {
+	if v := given(s, *d); v != nil {
+		return search.Embedding{By: l.id, Vector: v}
+	}
+	if s.takesAll(d) {
+		if v, ok := s.Instant.OfWords(w); ok {
+			return search.Embedding{By: l.id, Vector: v}
+		}
+	}
+	e := search.Embedding{By: l.id}
+	if text := s.text(*d); text != "" {
 		e.Vector = s.Instant.Vector(text)
 	}
 	return e
+}
+
+// takesAll reports whether the embedded text of a document is what it says, and no more.
+func (s Settings) takesAll(d *search.Doc) bool {
+	size := len(d.Text)
+	for _, passage := range d.Text {
+		size += len(passage)
+	}
+	if d.Turn != nil {
+		size += len(d.Turn.Speaker) + len(d.Turn.Caption) + 4
+	}
+	return s.Prefix == "" && size <= s.MaxChars
 }
 
 // instant returns the lane of an embedder that is instant; nil: none is.

@@ -342,11 +342,15 @@ func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
 		l.refused[w.number] = true
 		return false
 	}
+	kept, err := l.set.Vector(w.number)
+	if err != nil {
+		return false
+	}
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
 	l.setLocation(w.number, location{row: uint32(len(l.tail)), set: true})
-	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text})
+	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text, raw: encodeVector(kept)})
 	return true
 }
 

@@ -102,7 +102,7 @@ func TestVectorsOfAFileAreNearTheirOwn(t *testing.T) {
 	v := [][]float32{{.6, -.8, 0}, {0, 0, 0}, {1e-7, 0, -1e-9}}
 	var rows []row
 	for i := range v {
-		rows = append(rows, row{key: digest{byte(i)}, vector: v[i]})
+		rows = append(rows, row{key: digest{byte(i)}, raw: encodeVector(v[i])})
 	}
 	floats := encodeRows(3, rows)[:blobHeader+len(rows)*blobEntry]
 	copy(floats, floatMagic)
@@ -136,7 +136,7 @@ func TestAVectorThatIsNotFiniteStaysSo(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	good := encodeRows(2, []row{{key: digest{1}, text: digest{2}, vector: []float32{1, 2}}, {key: digest{3}, vector: []float32{3, 4}}})
+	good := encodeRows(2, []row{{key: digest{1}, text: digest{2}, raw: encodeVector([]float32{1, 2})}, {key: digest{3}, raw: encodeVector([]float32{3, 4})}})
 	f.Add(good)
 	f.Add(good[:30])
 	f.Add(encodeRows(2, nil))

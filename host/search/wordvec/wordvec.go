@@ -61,6 +61,8 @@ type Table struct {
 	factors  string           // float32 by row
 	vectors  string           // int8, Dimensions a row
 	shapes   func() []shape   // by row; made when first needed
+	notes    []search.Note    // by row
+	unknown  search.Note      // of words that have no row
 
 	mu    sync.Mutex
 	asked map[string][]search.NearTerm
@@ -97,6 +99,10 @@ func parse(raw string) (*Table, error) {
 		return nil, err
 	}
 	t.shapes = sync.OnceValue(t.shapesOf)
+	t.unknown, t.notes = search.Note{By: t, Number: noRow}, make([]search.Note, rows)
+	for i := range t.notes {
+		t.notes[i] = search.Note{By: t, Number: int32(i)}
+	}
 	return t, nil
 }
 
@@ -131,45 +137,95 @@ func (t *Table) Vector(text string) []float32 { return t.embed(text, leastKnown)
 func (t *Table) Question(text string) []float32 { return t.embed(text, leastAsked) }
 
 func (t *Table) embed(text string, least float64) []float32 {
-	var sum [Dimensions]float32
-	terms, known := 0, 0
+	s := sum{table: t}
 	for term, stop := range t.analyser.Words(text) {
-		rows := t.rows
-		if stop {
-			rows = t.stops
-		}
-		row, ok := rows[term]
-		if ok {
-			t.add(&sum, row)
-		}
-		if ok || stop {
-			known++
-		}
-		if terms++; terms == longestText {
+		if !s.add(t.row(term, stop), stop) {
 			break
 		}
 	}
-	if float64(known) < least*float64(terms) {
+	return s.vector(least)
+}
+
+// OfWords returns Vector of the text in which an analyser found words; ok is false if it is not the table's.
+func (t *Table) OfWords(w search.DocumentWords) (v []float32, ok bool) {
+	if !t.analyser.Finds(w.By) {
+		return nil, false
+	}
+	s := sum{table: t}
+	w.Each(func(w search.Word) bool { return s.add(t.rowOf(w), w.IsStop()) })
+	return s.vector(leastKnown), true
+}
+
+// noRow is that of a term that the table lacks.
+const noRow = -1
+
+func (t *Table) row(term string, stop bool) int32 {
+	rows := t.rows
+	if stop {
+		rows = t.stops
+	}
+	if row, ok := rows[term]; ok {
+		return row
+	}
+	return noRow
+}
+
+// rowOf is row, which it notes with the word.
+func (t *Table) rowOf(w search.Word) int32 {
+	if n := w.Note(); n != nil && n.By == t {
+		return n.Number
+	}
+	row := t.row(w.Term(), w.IsStop())
+	if row == noRow {
+		w.SetNote(&t.unknown)
+	} else {
+		w.SetNote(&t.notes[row])
+	}
+	return row
+}
+
+// sum is the sum of the vectors of a text's terms.
+type sum struct {
+	table        *Table
+	of           [Dimensions]float32
+	terms, known int
+}
+
+// add adds the row of a term, and reports whether others may follow.
+func (s *sum) add(row int32, stop bool) bool {
+	if row != noRow {
+		s.table.add(&s.of, row)
+	}
+	if row != noRow || stop {
+		s.known++
+	}
+	s.terms++
+	return s.terms < longestText
+}
+
+// vector returns the vector of the text; nil if fewer than the least share of its terms is known.
+func (s *sum) vector(least float64) []float32 {
+	if float64(s.known) < least*float64(s.terms) {
 		return nil
 	}
-	return normalised(&sum)
+	return normalised(&s.of)
 }
 
-func (t *Table) add(sum *[Dimensions]float32, row int32) {
+func (t *Table) add(to *[Dimensions]float32, row int32) {
 	factor, v := t.factor(row), t.vector(row)
-	for i := range sum {
-		sum[i] += float32(factor * float32(int8(v[i]))) // not fused, so that all platforms agree
+	for i := range to {
+		to[i] += float32(factor * float32(int8(v[i]))) // not fused, so that all platforms agree
 	}
 }
 
-func normalised(sum *[Dimensions]float32) []float32 {
+func normalised(to *[Dimensions]float32) []float32 {
 	square := 0.0
-	for _, x := range sum {
+	for _, x := range to {
 		square += float64(x) * float64(x)
 	}
 	if length := math.Sqrt(square); length > 1e-12 {
 		v := make([]float32, Dimensions)
-		for i, x := range sum {
+		for i, x := range to {
 			v[i] = float32(float64(x) / length)
 		}
 		return v

@@ -133,6 +133,9 @@ func (s shuffledWords) Near(word, term string, by *search.Analyser) []search.Nea
 // Vector implements semantic.Instant.
 func (r ranking) Vector(text string) []float32 { return r.vector(text) }
 
+// OfWords implements semantic.Instant.
+func (ranking) OfWords(search.DocumentWords) ([]float32, bool) { return nil, false }
+
 // Embed implements semantic.Embedder. Nothing is embedded in the background.
 func (r ranking) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, fmt.Errorf("all vectors are made at once")
