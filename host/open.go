@@ -23,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/host/front/operations"
 	"github.com/alcove-memory/alcove/host/front/rest"
 	"github.com/alcove-memory/alcove/host/front/stream"
+	"github.com/alcove-memory/alcove/host/internal/spans"
 	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
@@ -91,10 +92,14 @@ func (h *Host) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	traces, err := h.openTraces(ctx)
+	if err != nil {
+		return err
+	}
 	h.space, err = space.Open(ctx, h.options, space.Environment{
 		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
-		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called},
+		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
 	}, &h.closers)
 	if err != nil {
 		return err
@@ -108,6 +113,19 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	return h.openFronts()
+}
+
+// openTraces returns what records spans; nil: nothing does.
+func (h *Host) openTraces(ctx context.Context) (trace.Recorder, error) {
+	if h.options.Traces == "" {
+		return nil, nil
+	}
+	r, err := spans.New(ctx, spans.Options{URL: h.options.Traces, Version: h.options.Version, Logger: h.options.Logger})
+	if err != nil {
+		return nil, err
+	}
+	h.closers.Later("the spans", r.Close)
+	return r, nil
 }
 
 // openFronts makes what serves clients.

@@ -39,6 +39,7 @@ type serveFlags struct {
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
 	logRequests     bool
+	traces          string // a collector of OpenTelemetry; empty: none
 	anchor          string
 	anchorEvery     time.Duration
 	embedder        operator.EmbedderConfig
@@ -77,6 +78,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.posture, "posture", a.env("ALCOVE_POSTURE"), "how much the built-in families do by themselves in a memory that is new: personal, or careful (or ALCOVE_POSTURE; default: personal, and careful for a server with keys or for other machines)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
+	flags.StringVar(&f.traces, "traces", a.env("ALCOVE_TRACES"), "send spans of calls to the OpenTelemetry collector at this `URL`, such as http://127.0.0.1:4318 (or ALCOVE_TRACES; default: none are)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
 	flags.DurationVar(&f.anchorEvery, "audit-anchor-every", time.Minute, "how often the head is kept there")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
@@ -145,7 +147,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -202,10 +203,13 @@ func (w *request) call(ctx context.Context, m catalogue.Guest, r sandbox.Request
 	if r.Host = w.Call; traced {
 		r.Host = tracedHost{w.Call, s, func() Event { return event(EventCall) }, now}
 	}
+	ctx, ended := trace.Begin(ctx, trace.Span{Name: "guest " + w.family.Name, Family: w.family.Name})
 	result, err := w.run(ctx, m, r)
 	if err != nil {
+		ended(string(memory.Unavailable))
 		return nil, err
 	}
+	ended(failureOf(result))
 	e := event(EventEnded)
 	e.Class, e.Fuel, e.Memory, e.HostCalls, e.TookMS = result.Class, result.Fuel, result.Memory, result.HostCalls, ms(result.Time)
 	e.Interpreted = result.Interpreted
@@ -215,6 +219,14 @@ func (w *request) call(ctx context.Context, m catalogue.Guest, r sandbox.Request
 	}
 	s.ended(e, result)
 	return result, nil
+}
+
+// failureOf is how a span names a guest's failure; empty: it answered.
+func failureOf(r *sandbox.Result) string {
+	if r.Class == abi.ClassOK {
+		return ""
+	}
+	return string(r.Class)
 }
 
 // tracedHost tells of each operation.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	// Refused is called with each refusal by a right or a quota. Those of calls by families are part of the call that made them, and
 	// those by the limits of a key are known to Limits. Nil: none.
 	Refused func(Refused)
+	// Traces records spans of calls; nil: none are.
+	Traces trace.Recorder
 }
 
 // Refused is a call that a right or a quota did not permit.
@@ -88,6 +91,22 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		d.Note(r, err)
 		return Answer{}, err
 	}
+	ctx, ended := trace.Begin(trace.Recording(ctx, d.options.Traces), trace.Span{Name: "tools/call " + t.Name, Tool: t.Name, Family: t.Family})
+	a, err := d.dispatch(ctx, t, r)
+	ended(classOf(err))
+	return a, err
+}
+
+// classOf is how a span names an error; empty: there is none.
+func classOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return string(FailureOf(err).Code)
+}
+
+// dispatch calls a tool that was found.
+func (d *Dispatcher) dispatch(ctx context.Context, t *Tool, r Request) (Answer, error) {
 	end, err := d.admit(r)
 	if err != nil {
 		return Answer{}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/internal/namespace"
+	"github.com/alcove-memory/alcove/host/internal/trace"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
@@ -203,7 +204,9 @@ type operation func(call *Call, ctx context.Context, request json.RawMessage) (a
 
 // Call serves a guest's call of the host.
 func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
+	ctx, ended := call.span(ctx, op)
 	answer, err := call.serve(ctx, op, request)
+	ended(failureOf(err))
 	if call.Served != nil {
 		call.Served(op, err)
 	}
@@ -214,9 +217,29 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 	return answer, err
 }
 
+// span begins the span of an operation. One that does not exist has a name of the guest's choice, which is not recorded.
+func (call *Call) span(ctx context.Context, op abi.Op) (context.Context, func(failure string)) {
+	if _, known := call.host.table[op]; !known {
+		op = "unknown"
+	}
+	return trace.Begin(ctx, trace.Span{Name: "host " + string(op), Family: call.Manifest.Name, Op: string(op)})
+}
+
+// failureOf is how a span names an error; empty: there is none.
+func failureOf(err error) string {
+	var known *abi.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return string(known.Code)
+	}
+	return string(abi.CodeInternal)
+}
+
 func (call *Call) serve(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
-	if trace := call.host.Trace; trace != nil {
-		trace(call.Manifest.Name, op, request)
+	if traced := call.host.Trace; traced != nil {
+		traced(call.Manifest.Name, op, request)
 	}
 	if call.Caller.Key != "" && call.CheckKey != nil {
 		if err := call.CheckKey(call.Caller.Key); err != nil {

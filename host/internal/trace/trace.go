@@ -35,6 +35,12 @@ func (p Parent) Trace() string { return p.part(1) }
 // Span returns the id of the caller's span.
 func (p Parent) Span() string { return p.part(2) }
 
+// Sampled reports whether the caller records the trace.
+func (p Parent) Sampled() bool {
+	flags := p.part(3)
+	return flags != "" && strings.ContainsAny(flags[1:], "13579bdf")
+}
+
 func (p Parent) part(i int) string {
 	if p.text == "" {
 		return ""
