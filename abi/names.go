@@ -4,12 +4,13 @@ package abi
 
 // What a module of this version names.
 const (
-	Version      = 1
-	Module       = "alcove"          // the module that the three imports come from
-	Section      = "alcove.manifest" // the custom section of the manifest
-	MemoryExport = "memory"          // the export of the linear memory
-	Reserved     = "alcove:"         // no module may import or export a name that begins so
-	WASIModule   = "wasi_snapshot_preview1"
+	Version       = 1
+	Module        = "alcove"          // the module that the three imports come from
+	Section       = "alcove.manifest" // the custom section of the manifest
+	SourceSection = "alcove.source"   // the custom section of the source, which an engine runs
+	MemoryExport  = "memory"          // the export of the linear memory
+	Reserved      = "alcove:"         // no module may import or export a name that begins so
+	WASIModule    = "wasi_snapshot_preview1"
 )
 
 // The kinds of requests.
@@ -24,6 +25,7 @@ const (
 const (
 	ReadRequest  = 0 // the request of alcove_handle; closed before the first one
 	ReadResponse = 1 // the response, or the error body, of the last call
+	ReadSource   = 2 // the content of the module's section alcove.source, also while an instance starts
 )
 
 // What a guest writes to.
@@ -268,6 +270,7 @@ const (
 	LimitEmbedDimensions = "embed_dimensions"
 	LimitModuleBytes     = "module_bytes"
 	LimitManifestBytes   = "manifest_bytes"
+	LimitSourceBytes     = "source_bytes"
 	LimitTypes           = "types"
 	LimitParams          = "params"
 	LimitResults         = "results"
@@ -448,6 +451,7 @@ func DefaultQuota(name string) int64 {
 type ModuleLimits struct {
 	ModuleBytes   int64 // the whole file; 33554432 bytes
 	ManifestBytes int64 // the section alcove.manifest; 262144 bytes
+	SourceBytes   int64 // the section alcove.source; 4194304 bytes
 	Types         int64 // the type section; 10000 entries
 	Params        int64 // parameters of a type; 250 values
 	Results       int64 // results of a type; 100 values
@@ -477,6 +481,7 @@ func DefaultModuleLimits() ModuleLimits {
 	return ModuleLimits{
 		ModuleBytes:   33554432,
 		ManifestBytes: 262144,
+		SourceBytes:   4194304,
 		Types:         10000,
 		Params:        250,
 		Results:       100,

@@ -46,6 +46,7 @@ const (
 	Version    = {{.Version}}
 	Module     = "{{.Module}}" // the module that the three imports come from
 	Section    = "{{.Section}}" // the custom section of the manifest
+	SourceSection = "{{.Source}}" // the custom section of the source, which an engine runs
 	MemoryExport = "{{.Memory}}" // the export of the linear memory
 	Reserved   = "{{.Reserved}}" // no module may import or export a name that begins so
 	WASIModule = "{{.WASI.Module}}"

@@ -13,6 +13,7 @@ type source struct {
 	Version  int    `json:"version"`
 	Module   string `json:"module"`
 	Section  string `json:"section"`
+	Source   string `json:"source_section"`
 	Memory   string `json:"memory"`
 	Reserved string `json:"reserved"`
 

@@ -27,23 +27,25 @@ type Options struct {
 	// CompileTimeout raises the compiler's timeout for a module that is known to compile eventually, even on a busy machine. A
 	// shorter one is ignored.
 	CompileTimeout time.Duration
-	Body           string  // of a Source: as Precompile returns it for these bytes; empty: unknown
+	Body           string  // of a Source without a section alcove.source: as Precompile returns it for these bytes; empty: unknown
 	Native         *Native // native code that came with this program; nil: none
 }
 
 // checks is the version of the admission checks in cache keys: a cached module is not checked again.
-const checks = "1"
+const checks = "2"
 
 // admission is the state of admitting one module.
 type admission struct {
 	sandbox   *Sandbox // nil: check only
 	options   Options
+	read      func() (Binary, error) // reads binary; nil: it is there
 	binary    []byte
 	digest    [sha256.Size]byte
 	body      string // cache entry for the module without custom sections; empty: unknown
 	module    *wasm.Module
 	validated *wasm.Validated
 	manifest  *abi.Manifest
+	source    []byte // nil: it has none
 	limits    abi.Limits
 	rewritten []byte
 	metering  meter.Report
@@ -76,7 +78,7 @@ type Source struct {
 // the source's digest or, if the caller gives it, with its body. The caller
 // vouches that these digests are the module's at present.
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
-	a := &admission{sandbox: s, options: options}
+	a := &admission{sandbox: s, options: options, read: source.Read}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
 		return nil, fmt.Errorf("admit a module: %q is no SHA-256", source.Digest)
 	}
@@ -91,18 +93,24 @@ func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Option
 			return m, err
 		}
 	}
-	binary, err := source.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
-	}
-	a.options.Digest, a.binary, a.digest = source.Digest, binary.bytes, binary.digest
-	if err := a.checkDigest(); err != nil {
+	if err := a.readBinary(); err != nil {
 		return nil, err
 	}
-	if manifest, err := ManifestBytes(binary.bytes); err != nil || !bytes.Equal(manifest, source.Manifest) {
+	if manifest, err := ManifestBytes(a.binary); err != nil || !bytes.Equal(manifest, source.Manifest) {
 		return nil, refuse(abi.ClassManifest, "pack it again", "its manifest is not the one that it was listed with")
 	}
 	return a.admit(ctx, source.Manifest)
+}
+
+// readBinary reads the module, which must have the digest.
+func (a *admission) readBinary() error {
+	binary, err := a.read()
+	if err != nil {
+		return fmt.Errorf("read the module: %w", err)
+	}
+	a.options.Digest = hex.EncodeToString(a.digest[:])
+	a.binary, a.digest = binary.bytes, binary.digest
+	return a.checkDigest()
 }
 
 // admit admits a module whose bytes have the digest.
@@ -155,7 +163,7 @@ func (a *admission) checked(ctx context.Context, manifest []byte) (*Module, erro
 func (a *admission) finish(c *code) (*Module, error) {
 	s := a.sandbox
 	m := &Module{
-		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, limits: a.limits,
+		sandbox: s, digest: hex.EncodeToString(a.digest[:]), manifest: a.manifest, source: bytes.Clone(a.source), limits: a.limits,
 		code: c, rate: newRate(s.since), slots: make(chan struct{}, instances(a.limits)),
 	}
 	m.family = "bare-" + m.digest[:12] // each unnamed module is its own family
@@ -221,7 +229,25 @@ func (a *admission) checkStructure() error {
 	}
 	a.validated, a.module = validated, validated.Module
 	a.limits = a.first()
-	return a.checkElements()
+	if err := a.checkElements(); err != nil {
+		return err
+	}
+	return a.setSource(customs(a.module, abi.SourceSection))
+}
+
+// setSource sets the source, of which a module has at most one. It is data for the guest: the host does not read it.
+func (a *admission) setSource(sections [][]byte) error {
+	most := abi.DefaultModuleLimits().SourceBytes
+	switch {
+	case len(sections) == 0:
+	case len(sections) > 1:
+		return refuse(abi.ClassStructure, "pack it again", "it has %d sections %s", len(sections), abi.SourceSection)
+	case int64(len(sections[0])) > most:
+		return refuse(abi.ClassStructure, "make the source smaller", "its section %s has %d bytes, and %s is %d", abi.SourceSection, len(sections[0]), abi.LimitSourceBytes, most)
+	default:
+		a.source = sections[0]
+	}
+	return nil
 }
 
 // first returns the limits before the manifest is read. Manifests do not affect the table limit.

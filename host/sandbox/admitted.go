@@ -17,6 +17,7 @@ type admissionRecord struct {
 	Code        string `json:"code"`               // SHA-256 of the rewritten module, hexadecimal
 	Manifest    string `json:"manifest,omitempty"` // SHA-256 of its manifest, hexadecimal; empty for a body
 	MemoryPages int64  `json:"memory_pages"`       // initial
+	Source      bool   `json:"source,omitempty"`   // it has a source; false for a body
 }
 
 func (a *admission) admittedName() string {
@@ -33,7 +34,7 @@ func hexDigest(data []byte) string {
 func (a *admission) keep(k admissionRecord, manifest []byte) error {
 	c := a.sandbox.cache
 	failed := c.putAdmitted(dirBodies, a.body, k)
-	k.Manifest = hexDigest(manifest)
+	k.Manifest, k.Source = hexDigest(manifest), a.source != nil
 	return errors.Join(failed, c.putAdmitted(dirAdmitted, a.admittedName(), k))
 }
 
@@ -75,14 +76,32 @@ func (a *admission) known(ctx context.Context, manifest []byte) (*Module, error)
 	if c == nil || err != nil {
 		return nil, err
 	}
+	if k.Source {
+		if err := a.readSource(); err != nil {
+			a.sandbox.release(c)
+			return nil, err
+		}
+	}
 	return a.finish(c)
+}
+
+// readSource reads the source of a module that passed before.
+func (a *admission) readSource() error {
+	if a.binary == nil {
+		if err := a.readBinary(); err != nil {
+			return err
+		}
+	}
+	_, _, sources, _ := bodyOf(a.binary)
+	a.source = sources[0] // it passed
+	return nil
 }
 
 // knownBody admits a module whose body passed before with another manifest, and whose code is in memory or in the cache. It
 // returns nil for any other.
 func (a *admission) knownBody(ctx context.Context) (*Module, error) {
-	body, manifests, ok := bodyOf(a.binary)
-	if !ok || len(manifests) > 1 || a.checkSize() != nil {
+	body, manifests, sources, ok := bodyOf(a.binary)
+	if !ok || len(manifests) > 1 || a.checkSize() != nil || a.setSource(sources) != nil {
 		return nil, nil
 	}
 	var manifest []byte
@@ -103,7 +122,7 @@ func (a *admission) ofBody(ctx context.Context, body string, manifest []byte) (*
 	if c == nil || err != nil {
 		return nil, err
 	}
-	k.Manifest = hexDigest(manifest)
+	k.Manifest, k.Source = hexDigest(manifest), a.source != nil
 	if err := a.sandbox.cache.putAdmitted(dirAdmitted, a.admittedName(), k); err != nil {
 		a.sandbox.log.Warn("a module has to be checked again next time", "error", err)
 	}

@@ -24,6 +24,7 @@ type call struct {
 
 	request  []byte // unread part
 	response []byte // unread part
+	source   []byte // unread part
 	output   []byte
 
 	calls    int64

@@ -79,6 +79,8 @@ func hostRead(c *call, m api.Module, stack []uint64) {
 		from = &c.request
 	case channel == abi.ReadResponse:
 		from = &c.response
+	case channel == abi.ReadSource:
+		from = &c.source
 	default:
 		stack[0] = fault(abi.FaultChannel)
 		return

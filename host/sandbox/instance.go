@@ -135,7 +135,7 @@ func (i *instance) keep() error {
 
 // prepare resets the instance's storage for a request.
 func (i *instance) prepare(ctx context.Context, limits abi.Limits) *call {
-	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits)}
+	i.own = call{module: i.module, instance: i, caller: ctx, limits: limits, log: i.module.lines(limits), source: i.module.source}
 	c := &i.own
 	c.began = i.module.sandbox.since()
 	c.deadline = c.began + millis(limits.WallMS)

@@ -18,6 +18,7 @@ type Module struct {
 	family   string
 	digest   string
 	manifest *abi.Manifest // nil: it has none
+	source   []byte        // nil: it has none
 	limits   abi.Limits
 	code     *code
 	rate     *rate

@@ -100,7 +100,7 @@ func Precompile(module []byte) (*Precompiled, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the engine's name: %w", err)
 	}
-	body, _, _ := bodyOf(module) // it was checked
+	body, _, _, _ := bodyOf(module) // it was checked
 	return &Precompiled{
 		Body: hex.EncodeToString(body[:]), Code: hexDigest(a.rewritten), Engine: engine,
 		rewritten: a.rewritten, functions: functions,

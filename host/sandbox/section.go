@@ -60,9 +60,9 @@ func sections(module []byte, f func(whole, name, data []byte) bool) error {
 	return nil
 }
 
-// bodyOf returns the digest of a module without custom sections, which do not affect its code, and its manifests. It returns
-// false for a faulty module, which must be decoded to find the fault.
-func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool) {
+// bodyOf returns the digest of a module without custom sections, which do not affect its code, and its manifests and sources. It
+// returns false for a faulty module, which must be decoded to find the fault.
+func bodyOf(module []byte) (body [sha256.Size]byte, manifests, sources [][]byte, ok bool) {
 	limits, customs, fine := structural(), 0, true
 	h := sha256.New()
 	err := sections(module, func(whole, name, data []byte) bool {
@@ -72,17 +72,20 @@ func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool)
 		}
 		customs++
 		fine = fine && customs <= limits.Customs && len(name) <= limits.Name && utf8.Valid(name)
-		if string(name) == abi.Section {
+		switch string(name) {
+		case abi.Section:
 			manifests = append(manifests, data)
+		case abi.SourceSection:
+			sources = append(sources, data)
 		}
 		return fine
 	})
 	if err != nil || !fine {
-		return body, nil, false
+		return body, nil, nil, false
 	}
 	h.Write(module[:8])
 	h.Sum(body[:0])
-	return body, manifests, true
+	return body, manifests, sources, true
 }
 
 // cutSized splits off length-prefixed bytes.

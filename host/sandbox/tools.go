@@ -130,6 +130,17 @@ func pack(module, manifest []byte) ([]byte, error) {
 	return append(out, content...), nil
 }
 
+// WithSource sets the source of a module, replacing an existing one. The module is an engine, which reads it.
+func WithSource(module, source []byte) ([]byte, error) {
+	out, err := without(module, abi.SourceSection)
+	if err != nil {
+		return nil, err
+	}
+	content := append(wasm.AppendName(nil, abi.SourceSection), source...)
+	out = wasm.AppendU32(append(out, customSection), uint32(len(content)))
+	return append(out, content...), nil
+}
+
 // withoutSchema returns a compact manifest without its member $schema, which is for editors: a module with it would be refused by hosts
 // that are older than that member.
 func withoutSchema(manifest []byte) ([]byte, error) {

@@ -67,6 +67,7 @@ typedef enum { ALCOVE_OK, ALCOVE_FAILED } alcove_status; // what handlers and op
 #define ALCOVE_KIND_EMBED 4
 #define ALCOVE_READ_REQUEST 0
 #define ALCOVE_READ_RESPONSE 1
+#define ALCOVE_READ_SOURCE 2
 #define ALCOVE_WRITE_RESULT 0
 #define ALCOVE_WRITE_LOG 1
 #define ALCOVE_INVALID_ARGUMENT "invalid_argument" // the request is malformed: a missing field, a wrong type, a value out of range

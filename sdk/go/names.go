@@ -17,6 +17,7 @@ const (
 const (
 	readRequest  = 0 // the request of alcove_handle; closed before the first one
 	readResponse = 1 // the response, or the error body, of the last call
+	readSource   = 2 // the content of the module's section alcove.source, also while an instance starts
 	writeResult  = 0 // the result, or the error body, of the request
 	writeLog     = 1 // one log line a write
 )

@@ -9,6 +9,7 @@ export const KIND_SCORE: i32 = 3;
 export const KIND_EMBED: i32 = 4;
 export const READ_REQUEST: i32 = 0;
 export const READ_RESPONSE: i32 = 1;
+export const READ_SOURCE: i32 = 2;
 export const WRITE_RESULT: i32 = 0;
 export const WRITE_LOG: i32 = 1;
 

@@ -9,6 +9,7 @@ pub const KIND_SCORE: u32 = 3;
 pub const KIND_EMBED: u32 = 4;
 pub const READ_REQUEST: i32 = 0;
 pub const READ_RESPONSE: i32 = 1;
+pub const READ_SOURCE: i32 = 2;
 pub const WRITE_RESULT: i32 = 0;
 pub const WRITE_LOG: i32 = 1;
 pub const STATUS_OK: i32 = 0;
