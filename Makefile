@@ -67,7 +67,7 @@ test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the 
 	-$(if $(filter ./...,$(PACKAGES)),GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h -run '^TestInANewDirectoryFactsAreEnriched$$' ./host/integration/families)
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
-check: format vet lint modules generated samples reproducible pages size types ## format, vet, lint, modules, generated files, guests, console, size, other platforms
+check: format vet lint modules generated samples engines reproducible pages size types ## format, vet, lint, modules, generated files, guests, console, size, other platforms
 
 format:
 	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
@@ -95,6 +95,15 @@ generated: build
 samples:
 	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
 	@$(MAKE) --no-print-directory -C host/search/embed/kernel/c check
+
+# Where the compiler and the source package are there: Debian 12's clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32, and quickjs by apt-get
+# source, or its archive as QUICKJS.
+ENGINE := guests/engines/javascript
+engines:         ## build the engine of families in JavaScript again, and compare it with the committed one
+	@if ! [ -d /usr/lib/wasm32-wasi ] || ! command -v clang-14 >/dev/null || ! { [ -n "$(QUICKJS)" ] || apt-cache showsrc quickjs 2>/dev/null | grep -q 2025.04.26; }; then \
+		echo 'no wasi-libc, clang-14 or source package quickjs: the engine was not built again'; exit 0; fi; \
+	dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; sh $(ENGINE)/build.sh "$$dir/engine.wasm.gz" $(QUICKJS) && \
+	gunzip <"$$dir/engine.wasm.gz" >"$$dir/new" && gunzip <$(ENGINE)/engine.wasm.gz | cmp - "$$dir/new" && echo 'the engine of JavaScript: the same bytes twice'
 
 # Built elsewhere and without what was built before, the module of the families is the same.
 reproducible: $(IMAGE)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/author/script"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/tool/families"
@@ -110,50 +112,98 @@ func namesOf(t abi.Tool) string {
 	return t.Name + " (also " + strings.Join(others, ", ") + ")"
 }
 
+// packing is what alcove family pack is given.
+type packing struct {
+	in, manifest, manifestOut, out string
+}
+
 func (a *app) familyPackCommand() *cobra.Command {
-	var manifest, out string
+	var p packing
 	c := &cobra.Command{
-		Use: "pack M.wasm --manifest F -o OUT", Short: "Add a manifest to a module, and validate both", Args: arguments(1, 1),
-		Long: `Add a manifest to a module, and validate both.
+		Use: "pack M.wasm|FAMILY.js|FAMILY.ts", Short: "Make a family of a module and its manifest, or of a source", Args: arguments(1, 1),
+		Long: `Make a family of a module and its manifest, and validate both; or of a source in
+JavaScript or TypeScript, which needs no compiler.
+
+A source defines its manifest itself, unless --manifest is given. What it imports
+from files and from installed packages of npm is bundled. It runs once, without
+any capability, to tell its manifest. The output file is NAME.wasm by default.
 
 Libraries often import WASI functions for files, the network and the
 environment, which modules cannot use here. They are replaced by functions that
 return "not supported", and listed with their callers.`,
-		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
+		Example: `  alcove family pack family.js
+  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
 	}
-	c.Flags().StringVar(&manifest, "manifest", "", "manifest file")
-	c.Flags().StringVarP(&out, "out", "o", "", "output file")
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		if manifest == "" || out == "" {
-			return &usageError{errors.New("give the manifest with --manifest and the file to write with -o")}
-		}
-		module, err := readModule(args[0])
-		if err != nil {
-			return err
-		}
-		data, err := readFile(manifest, abi.DefaultModuleLimits().ManifestBytes+1)
-		if err != nil {
-			return err
-		}
-		packed, err := sandbox.PackStubbed(module, data)
-		if err != nil {
-			return fmt.Errorf("pack %s: %w", args[0], err)
-		}
-		if err := checkNames(packed.Report); err != nil {
-			return err
-		}
-		if advice := sandbox.Advice(packed.Module); advice != "" {
-			a.notef("note: %s\n", advice)
-		}
-		for _, s := range packed.Stubs {
-			a.notef("note: %s\n", s.Text())
-		}
-		if len(packed.Stubs) == 0 {
-			return a.written(out, packed.Module, nil)
-		}
-		return a.written(out, packed.Module, map[string][]sandbox.Stub{"stubs": packed.Stubs})
+	c.Flags().StringVar(&p.manifest, "manifest", "", "manifest file")
+	c.Flags().StringVar(&p.manifestOut, "manifest-out", "", "output file of a source's manifest")
+	c.Flags().StringVarP(&p.out, "out", "o", "", "output file")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.in = args[0]
+		return a.pack(c.Context(), p)
 	}
 	return c
+}
+
+func (a *app) pack(ctx context.Context, p packing) error {
+	language := script.LanguageOf(p.in)
+	switch {
+	case language == "" && (p.manifest == "" || p.out == ""):
+		return &usageError{errors.New("give the manifest with --manifest and the file to write with -o")}
+	case p.manifestOut != "" && (language == "" || p.manifest != ""):
+		return &usageError{errors.New("--manifest-out is for a source that defines its manifest")}
+	}
+	module, manifest, err := a.packed(ctx, p, language)
+	if err != nil {
+		return err
+	}
+	packed, err := sandbox.PackStubbed(module, manifest)
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", p.in, err)
+	}
+	if err := checkNames(packed.Report); err != nil {
+		return err
+	}
+	if p.out == "" {
+		p.out = packed.Report.Manifest.Name + ".wasm"
+	}
+	if p.manifestOut != "" {
+		if err := writeOutputFile(p.manifestOut, 0o644, manifest); err != nil {
+			return err
+		}
+	}
+	return a.writtenPacked(p.out, packed)
+}
+
+// packed reads what is packed: a module and a manifest, or a source that gives both.
+func (a *app) packed(ctx context.Context, p packing, language string) (module, manifest []byte, err error) {
+	if p.manifest != "" {
+		if manifest, err = readFile(p.manifest, abi.DefaultModuleLimits().ManifestBytes+1); err != nil {
+			return nil, nil, err
+		}
+	}
+	if language == "" {
+		module, err = readModule(p.in)
+		return module, manifest, err
+	}
+	module, own, err := a.sourceModule(ctx, p.in, language)
+	if manifest == nil {
+		manifest = own
+	}
+	return module, manifest, err
+}
+
+// writtenPacked writes a packed module, and says what is to be known of it.
+func (a *app) writtenPacked(out string, packed *sandbox.Packed) error {
+	if advice := sandbox.Advice(packed.Module); advice != "" {
+		a.notef("note: %s\n", advice)
+	}
+	for _, s := range packed.Stubs {
+		a.notef("note: %s\n", s.Text())
+	}
+	if len(packed.Stubs) == 0 {
+		return a.written(out, packed.Module, nil)
+	}
+	return a.written(out, packed.Module, map[string][]sandbox.Stub{"stubs": packed.Stubs})
 }
 
 func (a *app) familyMeterCommand() *cobra.Command {

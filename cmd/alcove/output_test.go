@@ -128,7 +128,7 @@ func isSelector(n ast.Node, pkg, name string) bool {
 // outputCase is a command that writes a file which the command line names.
 type outputCase struct {
 	of     string   // the command, and the flag if it is one that names the file
-	args   []string // OUT stands for the file, KEYPAIR for its name without .key, MODULE, KEY and MANIFEST for what is read
+	args   []string // OUT stands for the file, KEYPAIR for its name without .key, MODULE, KEY, MANIFEST and SOURCE for what is read, PACKED for another output
 	folder bool     // OUT may be a folder
 	fresh  bool     // OUT must not exist
 	ends   bool     // the command ends by itself, without the network
@@ -142,6 +142,7 @@ func outputs() []outputCase {
 		{of: "backup", args: []string{"backup", "OUT"}, folder: true, ends: true},
 		{of: "bench scale --chart", args: []string{"bench", "scale", "--n", "1", "--skip", "start,calls,backup,verify,conversations", "--chart", "OUT"}, ends: true},
 		{of: "family pack --out", args: []string{"family", "pack", guest, "--manifest", "MANIFEST", "-o", "OUT"}, ends: true},
+		{of: "family pack --manifest-out", args: []string{"family", "pack", "SOURCE", "-o", "PACKED", "--manifest-out", "OUT"}, ends: true},
 		{of: "family meter --out", args: []string{"family", "meter", "MODULE", "-o", "OUT"}, ends: true},
 		{of: "family sign --out", args: []string{"family", "sign", "MODULE", "--key", "KEY", "-o", "OUT"}, ends: true},
 		{of: "family sign --detached", args: []string{"family", "sign", "MODULE", "--key", "KEY", "--detached", "-o", "OUT"}},

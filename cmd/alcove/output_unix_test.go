@@ -23,7 +23,8 @@ import (
 func outputInputs(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	paths := map[string]string{"MANIFEST": filepath.Join(dir, "manifest.json"), "MODULE": filepath.Join(dir, "shout.wasm"), "KEY": filepath.Join(dir, "author.secret")}
+	paths := map[string]string{"MANIFEST": filepath.Join(dir, "manifest.json"), "MODULE": filepath.Join(dir, "shout.wasm"), "KEY": filepath.Join(dir, "author.secret"),
+		"SOURCE": "../../sdk/javascript/example/family.js", "PACKED": filepath.Join(dir, "packed.wasm")}
 	manifest := []byte(`{"abi":1,"name":"shout","version":"1.0.0","description":"Answers in capital letters",
 		"tools":[{"name":"shout_text","description":"Says it louder","input_schema":{"type":"object"}}]}`)
 	guest, err := os.ReadFile("../../host/sandbox/testdata/guests/c.wasm")

@@ -1,0 +1,70 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Source is a family in one file.
+type Source struct {
+	Name string // of the author's file
+	Text []byte
+}
+
+// Languages are the languages that an engine runs, with the ends of their files.
+func Languages() map[string][]string {
+	return map[string][]string{"javascript": {".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}}
+}
+
+// LanguageOf returns the language of a file that an engine runs; empty: none does.
+func LanguageOf(path string) string {
+	for language, ends := range Languages() {
+		if slices.Contains(ends, strings.ToLower(filepath.Ext(path))) {
+			return language
+		}
+	}
+	return ""
+}
+
+// mostFaults is how many faults of a source an error tells.
+const mostFaults = 10
+
+// Bundle reads a file in JavaScript or TypeScript and what it imports, from files and from packages of npm that are installed, and makes one
+// text of it, with a map of the authors' lines. Types are removed, and not checked.
+func Bundle(path string) (Source, error) {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return Source{}, fmt.Errorf("find the source: %w", err)
+	}
+	name := filepath.Base(at)
+	r := api.Build(api.BuildOptions{
+		EntryPoints: []string{name}, AbsWorkingDir: filepath.Dir(at), Outdir: ".", Bundle: true, External: []string{"alcove"},
+		Format: api.FormatESModule, Target: api.ES2023, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Charset: api.CharsetUTF8,
+		Sourcemap: api.SourceMapInline, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent,
+	})
+	if len(r.Errors) > 0 {
+		return Source{}, faults(r.Errors)
+	}
+	return Source{Name: name, Text: r.OutputFiles[0].Contents}, nil
+}
+
+// faults is what the bundler says, with files and lines.
+func faults(messages []api.Message) error {
+	var all []error
+	for _, m := range messages[:min(len(messages), mostFaults)] {
+		if l := m.Location; l != nil {
+			all = append(all, fmt.Errorf("%s:%d:%d: %s", l.File, l.Line, l.Column+1, m.Text))
+			continue
+		}
+		all = append(all, errors.New(m.Text))
+	}
+	if n := len(messages) - mostFaults; n > 0 {
+		all = append(all, fmt.Errorf("and %d more", n))
+	}
+	return errors.Join(all...)
+}
