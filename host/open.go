@@ -32,6 +32,8 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/acts"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -40,6 +42,7 @@ import (
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
 	options   Options
+	common    shared
 	keys      *keys.Keys
 	lock      *owner.Lock
 	dir       *os.File // the data directory, open so that no other gets its inode
@@ -63,7 +66,15 @@ type Host struct {
 
 // Open takes possession of a data directory and opens what is in it. When another process has it, the
 // error is an owner.OwnedError.
-func Open(ctx context.Context, o Options) (*Host, error) {
+func Open(ctx context.Context, o Options) (*Host, error) { return openShared(ctx, o, shared{}) }
+
+// shared is what spaces of one process have in common: nothing of what they keep or are asked.
+type shared struct {
+	sandbox *sandbox.Sandbox
+	words   func() (*wordvec.Table, error)
+}
+
+func openShared(ctx context.Context, o Options, common shared) (*Host, error) {
 	o = o.WithDefaults()
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -71,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	o.Dir = dir
 	o.Logger = slog.New(trace.Logging(o.Logger.Handler()))
-	h := &Host{options: o, space: &space.Space{}}
+	h := &Host{options: o, common: common, space: &space.Space{}}
 	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, Clock: o.Clock, Logger: o.Logger})
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -97,7 +108,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.space, err = space.Open(ctx, h.options, space.Environment{
-		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+		ReadOnly: h.readOnly, Sandbox: h.common.sandbox, Words: h.common.words, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
 		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
 	}, &h.closers)

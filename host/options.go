@@ -1,10 +1,13 @@
 package host
 
 import (
+	"net"
+	"net/http"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -34,8 +37,21 @@ type Listen struct {
 	Console      *bool              // whether the console is served over HTTP; nil: only to this machine
 	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
+	Spaces       *SpacesOptions     // further spaces to serve; nil: none
 	Started      func(owner.Record) // called when clients can connect; may be nil
 	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
+
+	mount *mount // serve HTTP below a path of another Serve; nil: on HTTP
+}
+
+// mount is where a space serves HTTP.
+type mount struct {
+	record      owner.Record                                // of the server that has the listener
+	listener    net.Listener                                // for HTTP; nil: none
+	cert        *listen.Certificate                         // for HTTP; nil: without TLS
+	requireKeys *bool                                       // as Listen's
+	path        string                                      // of the space there
+	serve       func(handler http.Handler, use *listen.Use) // called when the space can be used
 }
 
 // CoreTools are the core tools, with their aliases.

@@ -33,7 +33,7 @@ import (
 func (h *Host) Serve(ctx context.Context, l Listen) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s := &service{host: h, use: &listen.Use{}}
+	s := &service{host: h, use: &listen.Use{}, mount: l.mount, stop: stop}
 	record, err := s.listen(l)
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
@@ -44,6 +44,9 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	w := s.watcher(l, record, stop)
 	w.Look()
 	defer w.Leave()
+	if err := s.openSpaces(ctx, l, record); err != nil {
+		return errors.Join(err, s.closeListeners())
+	}
 	h.options.Logger.Info("serving", "dir", h.options.Dir, "socket", record.Socket, "http", record.HTTP, "pid", record.PID)
 	if l.Started != nil {
 		l.Started(record)
@@ -72,6 +75,10 @@ type service struct {
 	console    *console.Server // nil: none
 	noConsole  string          // why, and what to do
 	consoleURL string
+
+	stop   func()
+	mount  *mount  // nil: the service has listeners of its own
+	spaces *Spaces // nil: none
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
@@ -101,13 +108,14 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	if err != nil || s.host.readOnly {
 		return record, err
 	}
-	s.host.exposed.Store(s.http != nil && !listen.IsLoopback(s.http))
 	return record, s.host.acts().Narrow()
 }
 
 // openConsole opens the console, unless it is not to be served.
 func (s *service) openConsole(l Listen, r owner.Record) (err error) {
 	switch {
+	case s.mount != nil:
+		s.noConsole = "the console shows the memory of a server's own data directory, and not of its further spaces"
 	case s.http == nil:
 		s.noConsole = "the server does not listen for HTTP, over which browsers reach the console: start it with --listen 127.0.0.1:9742"
 	case l.Console != nil && !*l.Console:
@@ -168,6 +176,9 @@ func (s *service) ticket() (operator.ConsoleTicket, error) {
 func (s *service) operators() *admin.Server {
 	acts := s.host.acts()
 	acts.Console = s.ticket
+	if s.mount != nil {
+		acts.Close = s.stop
+	}
 	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 }
 
@@ -210,6 +221,13 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 		}
 	}
 	s.issuer = l.Issuer
+	if s.mount != nil {
+		record.HTTP, record.TLS, record.Path = s.mount.record.HTTP, s.mount.record.TLS, s.mount.path
+		if s.mount.listener == nil {
+			return nil
+		}
+		return s.checkExposure(l, s.mount.listener, s.mount.cert)
+	}
 	if l.HTTP == "" {
 		return nil
 	}
@@ -226,13 +244,19 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	switch {
 	case err == nil:
 		record.HTTP, record.TLS = s.http.Addr().String(), s.cert != nil
-		return listen.CheckExposure(s.http, s.cert, s.requiresKeys(l))
+		return s.checkExposure(l, s.http, s.cert)
 	case l.HTTPOptional:
 		logger.Warn("going on without HTTP", "error", err)
 	default:
 		return fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
 	}
 	return nil
+}
+
+// checkExposure refuses a listener that other machines can connect to, unless it protects its clients.
+func (s *service) checkExposure(l Listen, http net.Listener, cert *listen.Certificate) error {
+	s.host.exposed.Store(!listen.IsLoopback(http))
+	return listen.CheckExposure(http, cert, s.requiresKeys(l))
 }
 
 func (s *service) requiresKeys(l Listen) bool {
@@ -269,29 +293,78 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		socket := listen.Socket{Admit: s.host.admission.Hello, Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := listen.Socket{Admit: s.hello, Session: s.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
 		defer context.AfterFunc(ctx, s.host.wire.Stop)()
 		return socket.Serve(ctx, s.socket)
 	})
-	if s.http != nil {
+	if s.http != nil || s.mount != nil {
 		all.Go(func() error {
 			defer stop()
-			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Doors: s.doors(), Admit: s.host.admission.Bearer, Refused: s.host.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
-				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
-			defer s.host.streams.Close()
-			if s.console != nil {
-				defer s.console.Close()
-			}
-			ended := context.AfterFunc(ctx, func() {
-				s.host.streams.Stop()
-				s.host.mcp.Close(context.WithoutCancel(ctx)) // or its streams hold Serve up
-			})
-			defer ended()
-			return server.Serve(ctx, s.http)
+			return s.serveHTTP(ctx)
+		})
+	}
+	if s.spaces != nil {
+		all.Go(func() error {
+			defer stop()
+			<-ctx.Done()
+			return s.spaces.close()
 		})
 	}
 	return all.Wait()
+}
+
+// serveHTTP serves on the listener or where the service is mounted.
+func (s *service) serveHTTP(ctx context.Context) error {
+	h := s.host
+	server := listen.HTTP{Routes: h.routes(), Lasting: h.lasting(), Doors: s.doors(), Admit: h.admission.Bearer, Refused: h.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
+		Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
+	if s.spaces != nil {
+		server.Spaces = s.spaces
+	}
+	defer h.streams.Close()
+	if s.console != nil {
+		defer s.console.Close()
+	}
+	ended := context.AfterFunc(ctx, func() {
+		h.streams.Stop()
+		h.mcp.Close(context.WithoutCancel(ctx)) // or its streams hold Serve up
+	})
+	defer ended()
+	if s.mount != nil {
+		s.mount.serve(server.Mounted(), s.use)
+		<-ctx.Done()
+		return nil
+	}
+	return server.Serve(ctx, s.http)
+}
+
+// openSpaces makes the server's further spaces ready to be opened.
+func (s *service) openSpaces(ctx context.Context, l Listen, r owner.Record) (err error) {
+	if l.Spaces == nil {
+		return nil
+	}
+	s.spaces, err = openSpaces(ctx, *l.Spaces, s.host.options, mount{record: r, listener: s.http, cert: s.cert, requireKeys: l.RequireKeys})
+	return err
+}
+
+// hello admits a client of the socket.
+func (s *service) hello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
+	switch {
+	case hello.Space == "":
+		return s.host.admission.Hello(ctx, hello)
+	case s.spaces == nil:
+		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: "this server serves no spaces: restart it with --spaces"}
+	}
+	return s.spaces.hello(ctx, hello)
+}
+
+// session serves a client of the socket that hello admitted.
+func (s *service) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	if of, ok := ctx.Value(spaceKey{}).(*Host); ok {
+		return of.session(ctx, hello, r, w)
+	}
+	return s.host.session(ctx, hello, r, w)
 }
 
 // stopped returns the error of calls that run for too long after the server was stopped.
@@ -319,7 +392,7 @@ func (h *Host) ready(ctx context.Context) error {
 	return nil
 }
 
-// session serves a client of the socket that admitHello admitted.
+// session serves an admitted client.
 func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
 	session := mcp.SessionOf(ctx)
 	if hello.Protocol != owner.Operations {

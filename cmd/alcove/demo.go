@@ -88,7 +88,7 @@ func (a *app) demonstrate(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer func() {
-		_, stopped := stop(context.WithoutCancel(ctx), dir)
+		_, stopped := a.stop(context.WithoutCancel(ctx), dir)
 		err = errors.Join(err, stopped)
 	}()
 	if err := d.end(d.run(ctx)); err != nil {

@@ -69,6 +69,8 @@ type app struct {
 	env func(string) string
 
 	data      string
+	space     string        // a space instead of the data directory's own memory
+	spaces    string        // the folder of spaces; empty: that of the data directory
 	store     string        // the URL of the database that has the store; empty: it is in the data directory
 	storeFile string        // a file with that URL
 	cache     string        // of compiled modules
@@ -117,6 +119,8 @@ All commands talk to the one server of the data directory, and start it if need 
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", defaultData(a.env), "the data directory (or ALCOVE_DATA)")
+	flags.StringVar(&a.space, "space", a.env("ALCOVE_SPACE"), "the space to use instead of the memory of the data directory (or ALCOVE_SPACE)")
+	flags.StringVar(&a.spaces, "spaces", a.env("ALCOVE_SPACES"), "the folder of spaces (or ALCOVE_SPACES; default: the folder spaces of the data directory)")
 	flags.StringVar(&a.store, "store", "", "the database that has the store, as in postgres://USER@HOST/DATABASE?space=NAME (or ALCOVE_STORE; default: the data directory)")
 	flags.StringVar(&a.storeFile, "store-file", a.env("ALCOVE_STORE_FILE"), "a file with the URL of that database, for one with a password (or ALCOVE_STORE_FILE)")
 	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
@@ -151,7 +155,7 @@ func (a *app) groups() []group {
 			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.projectCommand(), a.statusCommand(),
 			a.consoleCommand(), a.callCommand(), a.toolsCommand()}},
 		{"connect", "Connect clients:", []*cobra.Command{
-			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
+			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.spaceCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{
 			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},
@@ -203,6 +207,9 @@ func (a *app) dir() (string, error) {
 	}
 	if a.data == "" {
 		return "", &usageError{fmt.Errorf("--data is empty: give a data directory")}
+	}
+	if a.space != "" {
+		return a.spaceDir()
 	}
 	dir, err := filepath.Abs(a.data)
 	if err != nil {

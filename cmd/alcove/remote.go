@@ -52,6 +52,8 @@ func (a *app) checkFlags(c *cobra.Command, _ []string) error {
 		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 	}
 	switch {
+	case a.space != "" && a.elsewhere.url != "":
+		return &usageError{fmt.Errorf("--space names a space of this machine: give that of a server in the address, as in --url %s/s/%s", strings.TrimSuffix(a.elsewhere.url, "/"), a.space)}
 	case !flags.Changed("data"):
 		return nil
 	case flags.Changed("url"):

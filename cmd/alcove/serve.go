@@ -44,6 +44,8 @@ type serveFlags struct {
 	anchorEvery     time.Duration
 	embedder        operator.EmbedderConfig
 	chosenEmbedder  string // none, or empty
+	spacesOpen      int
+	spacesIdle      time.Duration
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -69,6 +71,8 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.BoolVar(&f.console, "console", false, "serve the console to other machines, too (default: only to this one)")
 	flags.BoolVar(&f.noConsole, "no-console", false, "serve no console")
 	c.MarkFlagsMutuallyExclusive("console", "no-console")
+	flags.IntVar(&f.spacesOpen, "spaces-open", 200, "how many further spaces may be open at once")
+	flags.DurationVar(&f.spacesIdle, "spaces-idle", 5*time.Minute, "close a further space after this time without clients")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
 	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
@@ -159,6 +163,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		f.listen = ""
 	}
 	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle}
+	if a.space == "" {
+		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
+			return errors.Join(err, h.Close())
+		}
+	}
 	if f.console || f.noConsole {
 		to.Console = &f.console
 	}
@@ -190,6 +199,9 @@ func (a *app) ownerOf(hello owner.Hello) (o owner.Options, err error) {
 
 // starter starts a server of a data directory with this program.
 func (a *app) starter(dir string) (func() (<-chan error, error), error) {
+	if server, found := a.serverOfSpaces(dir); found {
+		return spaceStarter(server, dir), nil
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start the server with: %w", err)

@@ -30,7 +30,7 @@ the next login; alcove service remove ends it for good.`,
 			if err != nil {
 				return err
 			}
-			pid, err := stop(c.Context(), dir)
+			pid, err := a.stop(c.Context(), dir)
 			switch {
 			case err != nil:
 				return err
@@ -44,8 +44,9 @@ the next login; alcove service remove ends it for good.`,
 	}
 }
 
-// stop ends the server of a data directory and returns its process; 0: none was running.
-func stop(ctx context.Context, dir string) (pid int, err error) {
+// stop ends the server of a data directory, or has it close the directory if that is one of its spaces, and returns its process; 0: none was
+// running.
+func (a *app) stop(ctx context.Context, dir string) (pid int, err error) {
 	pid, running := serving(dir)
 	if !running {
 		return 0, nil
@@ -53,11 +54,12 @@ func stop(ctx context.Context, dir string) (pid int, err error) {
 	if pid == 0 {
 		return 0, &client.Error{Code: client.Unavailable, Message: fmt.Sprintf("a process that does not say who it is has %s open: lsof %q names it", dir, owner.LockPath(dir))}
 	}
-	p, err := os.FindProcess(pid)
-	if err == nil {
-		err = interrupt(p)
+	if server, found := a.serverOfSpaces(dir); found && server.PID == pid {
+		err = stopSpace(ctx, dir)
+	} else {
+		err = interrupt(pid)
 	}
-	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err != nil {
 		return 0, fmt.Errorf("stop process %d, which serves %s: %w", pid, dir, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stoppedWithin)
@@ -84,9 +86,17 @@ func serving(dir string) (pid int, running bool) {
 }
 
 // interrupt asks a process to end. On Windows there is no asking; what was acknowledged is on disk.
-func interrupt(p *os.Process) error {
-	if runtime.GOOS == "windows" {
-		return p.Kill()
+func interrupt(pid int) error {
+	p, err := os.FindProcess(pid)
+	switch {
+	case err != nil:
+	case runtime.GOOS == "windows":
+		err = p.Kill()
+	default:
+		err = p.Signal(os.Interrupt)
 	}
-	return p.Signal(os.Interrupt)
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
 }

@@ -17,6 +17,8 @@ const (
 	Retain Act[None, Retained] = "retain"
 	// GetAuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
 	GetAuditHead Act[None, AuditHead] = "audit-head"
+	// CloseSpace closes one of several spaces of a server, which opens it again for its next client.
+	CloseSpace Act[None, None] = "space-close"
 	// OpenConsole issues a ticket of the console, which begins one session of the operator within a minute.
 	OpenConsole Act[None, ConsoleTicket] = "console-ticket"
 )

@@ -105,7 +105,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		until = refusingHooks{guards}
 	}
 	p.proxy = family.NewProxy(until)
-	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder, Lexical: o.Lexical})
+	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder, Lexical: o.Lexical, Words: a.Words})
 	if err != nil {
 		return p, err
 	}
@@ -156,7 +156,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	o.Locked = p.locked
 	box := a.Sandbox
 	if box == nil {
-		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
+		box, err = NewSandbox(o)
 		if err != nil {
 			return p.goWithout(o, a, lock.Lock, err)
 		}
@@ -207,6 +207,11 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 		closing.Later("the usage of tools", Running(ctx, p.Usage.Run))
 	}
 	return nil
+}
+
+// NewSandbox returns the sandbox of a space, or one for several that have the same options but for their directories.
+func NewSandbox(o Options) (*sandbox.Sandbox, error) {
+	return sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 }
 
 // cacheOf is the cache of compiled modules. A locked server has one of its own, with a key of its own: nothing that another

@@ -23,6 +23,12 @@ type Driver interface {
 	Repair(ctx context.Context, dir string, r Repair) (Repaired, error)
 }
 
+// Spaced is a Driver whose database has several spaces.
+type Spaced interface {
+	// In returns the driver of the space with a name.
+	In(space string) (Driver, error)
+}
+
 // SetAside is the folder of a data directory for the files that repairs replaced.
 const SetAside = "set-aside"
 

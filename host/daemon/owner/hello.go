@@ -28,6 +28,7 @@ const HelloLimit = 64 << 10
 type Hello struct {
 	Alcove    int      `json:"alcove"`             // Protocol
 	Protocol  string   `json:"protocol,omitempty"` // what follows the hello: MCP or Operations; empty: MCP
+	Space     string   `json:"space,omitempty"`    // one of the server's spaces; empty: that of its data directory
 	Namespace string   `json:"namespace,omitempty"`
 	Project   string   `json:"project,omitempty"` // the namespace of the client's project: see tool.SessionOptions
 	Branch    string   `json:"branch,omitempty"`
@@ -44,6 +45,7 @@ type Welcome struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
 	Protocol string `json:"protocol,omitempty"` // as in the hello; servers that know only MCP leave it out
+	Space    string `json:"space,omitempty"`    // as in the hello; servers without spaces leave it out
 }
 
 // Refusal is the owner's answer to a hello that it does not accept.
@@ -90,6 +92,10 @@ func greet(w io.Writer, r *bufio.Reader, h Hello) (Welcome, error) {
 			"the running alcove server (version %q, process %d) speaks socket protocol %d, this program %d: restart the server",
 			a.Version, a.PID, a.Alcove, Protocol)}
 	}
+	if a.Space != h.Space { // it ignored the space, and would serve another
+		return Welcome{}, &Refusal{Code: "unavailable", Message: fmt.Sprintf(
+			"the running alcove server (version %q, process %d) serves no spaces: restart it with --spaces", a.Version, a.PID)}
+	}
 	return a.Welcome, nil
 }
 
@@ -121,7 +127,7 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 
 // eachOnce refuses a hello with a repeated member, whatever its case: which one is meant is ambiguous.
 func eachOnce(line []byte) error {
-	members := []string{"alcove", "protocol", "namespace", "project", "branch", "agent", "key", "read_only", "profile", "families"}
+	members := []string{"alcove", "protocol", "space", "namespace", "project", "branch", "agent", "key", "read_only", "profile", "families"}
 	seen := map[string]bool{}
 	var twice error
 	jsonrpc.Members(bytes.TrimSpace(line), 0, func(name string, _ jsonrpc.Span) {

@@ -18,19 +18,20 @@ type Record struct {
 	Admin   string    `json:"admin_socket,omitempty"` // absolute
 	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
 	TLS     bool      `json:"tls,omitempty"`          // HTTP is served over TLS
+	Path    string    `json:"path,omitempty"`         // what paths begin with, as /s/work for the space work of another directory's server
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 }
 
-// URL returns where the server answers HTTP, without a path, or "" without HTTP.
+// URL returns where the server answers HTTP, or "" without HTTP. The paths of the API follow it.
 func (r Record) URL() string {
 	switch {
 	case r.HTTP == "":
 		return ""
 	case r.TLS:
-		return "https://" + r.HTTP
+		return "https://" + r.HTTP + r.Path
 	}
-	return "http://" + r.HTTP
+	return "http://" + r.HTTP + r.Path
 }
 
 func (r Record) socket() string { return r.Socket }

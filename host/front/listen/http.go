@@ -46,6 +46,8 @@ type HTTP struct {
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
 	Admit func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	// Spaces serves what is below SpacesPath, and admits requests itself; nil: there is nothing.
+	Spaces http.Handler
 	// Refused is called with each request that Admit refused; nil: it is not.
 	Refused     func(r *http.Request, err error)
 	Ready       func(context.Context) error
@@ -69,6 +71,9 @@ type Door struct {
 	Body    int64 // longest body of a request, in bytes; 0: 16 MiB
 	Lasting bool  // requests become connections of their own
 }
+
+// SpacesPath is where a server has its spaces, each below its name.
+const SpacesPath = "/s/"
 
 // StatusError refuses a request with a status and code of its own.
 type StatusError struct {
@@ -186,6 +191,11 @@ func refuseConnection(conn net.Conn, why string) {
 
 // Handler returns the handler that Serve uses.
 func (h *HTTP) Handler() http.Handler {
+	return patiently(withoutBody(h.onlyLocal(h.bounded(h.Mounted()))))
+}
+
+// Mounted returns the handler without what bounds requests of all paths, for the Spaces of another server.
+func (h *HTTP) Mounted() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthy)
 	mux.HandleFunc("GET /readyz", h.ready)
@@ -201,6 +211,9 @@ func (h *HTTP) Handler() http.Handler {
 	for path, handler := range h.Lasting {
 		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer, Lasting: true}))
 	}
+	if h.Spaces != nil {
+		mux.Handle(SpacesPath, h.Spaces)
+	}
 	for path, door := range h.Doors {
 		mux.Handle(path, h.guard(door))
 	}
@@ -210,7 +223,7 @@ func (h *HTTP) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(h.paths(), ", ")+"; /healthz and /readyz tell how the server is")
 	})
-	return patiently(withoutBody(h.onlyLocal(h.bounded(mux))))
+	return mux
 }
 
 func (h *HTTP) paths() []string {
@@ -288,11 +301,16 @@ func (h *HTTP) guard(d Door) http.Handler {
 
 // bearer admits the requests of clients with a bearer token.
 func (h *HTTP) bearer(r *http.Request) (context.Context, func(), error) {
+	return h.Admit(r.Context(), BearerOf(r))
+}
+
+// BearerOf returns the bearer token of a request; empty: it has none.
+func BearerOf(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		token = ""
+		return ""
 	}
-	return h.Admit(r.Context(), strings.TrimSpace(token))
+	return strings.TrimSpace(token)
 }
 
 // refuseClient answers a request that was not admitted.

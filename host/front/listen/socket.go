@@ -124,7 +124,7 @@ func (s *Socket) greet(ctx, calls context.Context, conn net.Conn, r *bufio.Reade
 // welcome reports whether a client was told that it is admitted.
 func (s *Socket) welcome(ctx context.Context, conn net.Conn, hello owner.Hello, all *peers) bool {
 	welcome := s.Welcome
-	welcome.Protocol = hello.Protocol
+	welcome.Protocol, welcome.Space = hello.Protocol, hello.Space
 	if ctx.Err() != nil {
 		owner.Refuse(conn, &owner.Refusal{Code: "unavailable", Message: "the alcove server is stopping", Retryable: true})
 		return false

@@ -21,10 +21,16 @@ const (
 // Token reads the token of a data directory, or creates it, in a file that only this user can read. Only the
 // holder of the directory's lock may call it.
 func Token(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	token, err := ReadToken(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newToken(path)
 	}
+	return token, err
+}
+
+// ReadToken reads the token of a data directory. The error wraps fs.ErrNotExist if there is none.
+func ReadToken(path string) (string, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("read the token for HTTP clients: %w", err)
 	}

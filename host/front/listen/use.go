@@ -33,6 +33,13 @@ func (u *Use) None() bool {
 	return u.now == 0
 }
 
+// Last returns when something last ended; zero: nothing has.
+func (u *Use) Last() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.latest
+}
+
 // left returns how much longer the server must stay unused to count as idle; zero or less: it is idle.
 func (u *Use) left(idle time.Duration) time.Duration {
 	u.mu.Lock()

@@ -20,7 +20,7 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Exposed and Console are needed.
+// Options say what acts are carried out on. All but Exposed, Console and Close are needed.
 type Options struct {
 	Dir     string // the data directory
 	Space   *space.Space
@@ -28,6 +28,7 @@ type Options struct {
 	Account Account
 	Exposed bool                                   // other machines can connect
 	Console func() (operator.ConsoleTicket, error) // nil: the process has no console
+	Close   func()                                 // closes the space; nil: it is closed with the process
 	Clock   func() time.Time
 	Logger  *slog.Logger
 }
@@ -79,6 +80,7 @@ func (a Acts) care() []operator.Binding {
 		operator.Retain.By(query(m.Retain)),
 		operator.GetAuditHead.By(query(a.auditHead)).Reading(),
 		operator.OpenConsole.By(query(a.openConsole)),
+		operator.CloseSpace.By(command(a.closeSpace)),
 		operator.UndoFamily.By(a.undoFamily),
 		operator.MoveMemories.By(a.moveMemories),
 		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })).Reading(),
@@ -102,6 +104,14 @@ func (a Acts) openConsole(context.Context) (operator.ConsoleTicket, error) {
 		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: "this process has no console"}
 	}
 	return a.Console()
+}
+
+func (a Acts) closeSpace(context.Context, operator.None) error {
+	if a.Close == nil {
+		return &memory.Error{Code: memory.Unavailable, Message: "this server has no other spaces: alcove stop ends it"}
+	}
+	a.Close()
+	return nil
 }
 
 func (a Acts) compact(ctx context.Context) (operator.Compacted, error) {

@@ -34,6 +34,8 @@ type Options struct {
 	Serve  *Config                  // an embedder to add, and use by default, as soon as it answers; nil: none
 	// Lexical makes searches that name no embedder lexical, whatever the configuration says.
 	Lexical bool
+	// Words reads the table of word vectors; nil: wordvec.Open.
+	Words func() (*wordvec.Table, error)
 }
 
 // Guest is a tool family that embeds.
@@ -77,7 +79,10 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	if o.Guests == nil {
 		o.Guests = func(string) (Guest, bool) { return Guest{}, false }
 	}
-	e := &Embedders{options: o, models: map[string]embed.Embedder{}, table: sync.OnceValues(wordvec.Open)}
+	if o.Words == nil {
+		o.Words = wordvec.Open
+	}
+	e := &Embedders{options: o, models: map[string]embed.Embedder{}, table: sync.OnceValues(o.Words)}
 	if err := e.read(); err != nil {
 		return nil, err
 	}

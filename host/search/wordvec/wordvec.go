@@ -106,6 +106,12 @@ func parse(raw string) (*Table, error) {
 	return t, nil
 }
 
+// Another returns a table of the same vectors, which remembers nothing of what this one was asked.
+func (t *Table) Another() *Table {
+	return &Table{analyser: t.analyser, terms: t.terms, rows: t.rows, stops: t.stops, factors: t.factors, vectors: t.vectors, shapes: t.shapes,
+		asked: map[string][]search.NearTerm{}}
+}
+
 // Fusion is how the scores of the table's vectors are combined with lexical ones. The numbers are those that served best
 // for questions in other words, and lowered nothing for conversations and abstracts: see docs/guides/search.md.
 func Fusion() *search.Fusion { return &search.Fusion{Weight: 2, Full: 2, Floor: .2, Least: .4} }

@@ -23,7 +23,11 @@ type Options struct {
 type Driver struct {
 	at      location
 	options Options
+	*connections
+}
 
+// connections are those of all drivers of one database.
+type connections struct {
 	mu      sync.Mutex
 	pool    *pgxpool.Pool    // nil: no engine is open
 	users   int              // of the pool
@@ -38,7 +42,17 @@ func New(url string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{at: at, options: o, loading: map[string]int64{}}, nil
+	return &Driver{at: at, options: o, connections: &connections{loading: map[string]int64{}}}, nil
+}
+
+// In implements store.Spaced: the drivers share connections.
+func (d *Driver) In(space string) (store.Driver, error) {
+	if !spaceForm().MatchString(space) || space == d.at.space {
+		return nil, fmt.Errorf("the space %.80q of %s: choose another name", space, d.at.public)
+	}
+	other := *d
+	other.at.space, other.at.public = space, d.at.publicOf(space)
+	return &other, nil
 }
 
 // String tells where the space is, without secrets.

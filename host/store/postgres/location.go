@@ -27,9 +27,10 @@ func IsURL(text string) bool {
 
 // location is where a space is.
 type location struct {
-	space  string
-	public string // without secrets
-	config *pgxpool.Config
+	space   string
+	public  string // without secrets
+	address string
+	config  *pgxpool.Config
 }
 
 var spaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`) })
@@ -53,13 +54,18 @@ func locate(text string) (l location, err error) {
 		return l, fmt.Errorf("the URL of the store has a host, port or parameter that is not understood")
 	}
 	c := l.config.ConnConfig
-	address := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	l.address = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if strings.HasPrefix(c.Host, "/") {
-		address = c.Host
+		l.address = c.Host
 	}
-	l.public = fmt.Sprintf("space %s of the database %s at %s", l.space, c.Database, address)
+	l.public = l.publicOf(l.space)
 	l.configure()
 	return l, nil
+}
+
+// publicOf tells where a space is, without secrets.
+func (l location) publicOf(space string) string {
+	return fmt.Sprintf("space %s of the database %s at %s", space, l.config.ConnConfig.Database, l.address)
 }
 
 func (l location) configure() {

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
+	"github.com/alcove-memory/alcove/host/space/folder"
+	"github.com/alcove-memory/alcove/sdk/client"
+)
+
+func (a *app) spaceCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "space", Short: "Manage further memories of one server, which share nothing",
+		Long: `A space is a memory of its own: a data directory with its own keys, families, settings and logs. One server serves the spaces of a folder
+beside its own memory: alcove serve --spaces FOLDER, or without the flag the folder "spaces" of the data directory, if it is there. A space is
+opened when it is first used, and closed when it is idle. Commands name one with --space NAME; its HTTP address ends with /s/NAME/mcp.`,
+	}
+	c.AddCommand(a.spaceCreateCommand(), a.spaceListCommand(), a.spaceRenameCommand(), a.spaceDeleteCommand(), a.spaceRestoreCommand())
+	return c
+}
+
+// spaceFolder is the folder of spaces.
+func (a *app) spaceFolder() (folder.Folder, error) {
+	if err := a.here(); err != nil {
+		return folder.Folder{}, err
+	}
+	path := a.spaces
+	if path == "" {
+		path = filepath.Join(a.data, "spaces")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return folder.Folder{}, fmt.Errorf("find the folder of spaces: %w", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		if _, err := a.sharing.CheckDir(path); err != nil {
+			return folder.Folder{}, err
+		}
+	}
+	return folder.Folder{Path: path}, nil
+}
+
+// spaceDir is the data directory of the chosen space.
+func (a *app) spaceDir() (string, error) {
+	f, err := a.spaceFolder()
+	if err != nil {
+		return "", err
+	}
+	dir, err := f.Dir(a.space)
+	return dir, spaceError(err)
+}
+
+// withSpaces carries out what a command asks of the folder of spaces.
+func (a *app) withSpaces(do func(f folder.Folder) error) error {
+	f, err := a.spaceFolder()
+	if err != nil {
+		return err
+	}
+	return spaceError(do(f))
+}
+
+// spaceError gives errors about names their codes.
+func spaceError(err error) error {
+	switch {
+	case errors.Is(err, folder.ErrNone):
+		return &client.Error{Code: client.NotFound, Message: err.Error()}
+	case errors.Is(err, folder.ErrExists):
+		return &client.Error{Code: client.Conflict, Message: err.Error()}
+	}
+	return err
+}
+
+func (a *app) spaceCreateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "create NAME", Short: "Make an empty space", Args: arguments(1, 1),
+		Example: `  alcove space create work
+  alcove --space work key create --agent ann
+  alcove connect claude-code --space work`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withSpaces(func(f folder.Folder) error {
+				dir, err := f.Create(args[0])
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(folder.Space{Name: args[0], Dir: dir})
+				}
+				return a.printf("made the space %s in %s\n  alcove --space %s key create --agent NAME    makes a key of it\n", args[0], dir, args[0])
+			})
+		},
+	}
+}
+
+func (a *app) spaceListCommand() *cobra.Command {
+	var deleted bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the spaces", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return a.withSpaces(func(f folder.Folder) error {
+				read := f.List
+				if deleted {
+					read = f.Deleted
+				}
+				list, err := read()
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(list)
+				}
+				for _, s := range list {
+					a.printf("%s  %.1f MB%s\n", s.Name, float64(s.Bytes)/1e6, stateOf(s))
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&deleted, "deleted", false, "those that can be restored, the latest first")
+	return c
+}
+
+func stateOf(s folder.Space) string {
+	switch {
+	case !s.Deleted.IsZero():
+		return "  deleted " + clock(s.Deleted)
+	case s.Process != 0:
+		return fmt.Sprintf("  open in process %d", s.Process)
+	}
+	return ""
+}
+
+func (a *app) spaceRenameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename NAME TO", Short: "Give a space another name; its address changes, its keys stay", Args: arguments(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withSpaces(func(f folder.Folder) error {
+				if err := a.closeSpace(c.Context(), f, args[0]); err != nil {
+					return err
+				}
+				return f.Rename(args[0], args[1])
+			})
+		},
+	}
+}
+
+func (a *app) spaceDeleteCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Short: "Set a space aside; alcove space restore brings it back", Args: arguments(1, 1),
+		Long: `Set a space aside, with its keys. Nobody can use it until alcove space restore brings it back. Its files are erased by removing the folder
+that this command prints.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withSpaces(func(f folder.Folder) error {
+				if err := a.closeSpace(c.Context(), f, args[0]); err != nil {
+					return err
+				}
+				aside, err := f.Delete(args[0], time.Now())
+				if err != nil {
+					return err
+				}
+				return a.printf("the files of the space %s are in %s\n", args[0], aside)
+			})
+		},
+	}
+}
+
+func (a *app) spaceRestoreCommand() *cobra.Command {
+	var as string
+	c := &cobra.Command{
+		Use: "restore NAME", Short: "Bring back the space of a name that was deleted last", Args: arguments(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withSpaces(func(f folder.Folder) error {
+				to := args[0]
+				if as != "" {
+					to = as
+				}
+				_, err := f.Restore(args[0], to)
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&as, "as", "", "another name for it")
+	return c
+}
+
+// closeSpace has the process that serves a space close it.
+func (a *app) closeSpace(ctx context.Context, f folder.Folder, name string) error {
+	dir, err := f.Dir(name)
+	if err != nil {
+		return err
+	}
+	_, err = a.stop(ctx, dir)
+	return err
+}
+
+// serverOfSpaces is the server that has the space with a data directory among its spaces.
+func (a *app) serverOfSpaces(dir string) (r owner.Record, found bool) {
+	parent := filepath.Dir(dir)
+	if folder.CheckName(filepath.Base(dir)) != nil {
+		return r, false
+	}
+	if _, err := a.sharing.CheckDir(parent); err != nil {
+		return r, false
+	}
+	r, err := owner.ReadRecord(parent)
+	var owned *owner.OwnedError
+	return r, err == nil && errors.As(owner.CheckFree(parent), &owned) && owned.PID == r.PID
+}
+
+// spaceStarter has a server open the space with a data directory.
+func spaceStarter(server owner.Record, dir string) func() (<-chan error, error) {
+	return func() (<-chan error, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), stoppedWithin)
+		defer cancel()
+		conn, err := owner.Connect(ctx, server.Socket, owner.Hello{Space: filepath.Base(dir)})
+		var refused *owner.Refusal
+		if errors.As(err, &refused) && refused.Code == string(client.Denied) { // the space is open, and admits clients with keys
+			err = nil
+		} else if err == nil {
+			err = conn.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		opened := make(chan error, 1)
+		opened <- nil
+		return opened, nil
+	}
+}
+
+// stopSpace has a server close one of its spaces.
+func stopSpace(ctx context.Context, dir string) error {
+	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
+	defer c.Close()
+	_, err := operator.Call(ctx, c, operator.CloseSpace, operator.None{})
+	return err
+}
+
+// spacesToServe are the spaces that alcove serve has; nil: none.
+func (a *app) spacesToServe(most int, idle time.Duration) (*host.SpacesOptions, error) {
+	f, err := a.spaceFolder()
+	if err != nil {
+		return nil, err
+	}
+	if a.spaces == "" {
+		if _, err := os.Stat(f.Path); err != nil {
+			return nil, nil
+		}
+	}
+	return &host.SpacesOptions{Dir: f.Path, Open: most, Idle: idle}, nil
+}

@@ -1,0 +1,384 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/space/folder"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+const (
+	defaultSpacesOpen = 200
+	defaultSpaceIdle  = 5 * time.Minute
+	spaceLook         = 5 * time.Second // how often the files of an open space are looked at: there may be hundreds
+)
+
+// SpacesOptions say which spaces a server serves, and how. All but Dir have defaults.
+type SpacesOptions struct {
+	Dir  string        // the folder: each data directory in it is a space, named as its directory
+	Open int           // how many may be open at once; 0: 200
+	Idle time.Duration // after which an unused space is closed; 0: 5 minutes
+}
+
+// Spaces serves the data directories in a folder, each with keys, families and logs of its own. A space is opened when it is first used,
+// and closed when it is idle. Nothing is shared by spaces but the process and its listeners.
+type Spaces struct {
+	options SpacesOptions
+	each    Options // of each space, but for its directory
+	at      mount   // of the server
+	common  func() (shared, error)
+	lock    *owner.Lock
+	running context.Context
+	stop    context.CancelFunc
+
+	mu   sync.Mutex
+	open map[string]*openSpace // by name; those too that are being opened, or closed
+	all  sync.WaitGroup        // of open
+}
+
+// openSpace is a space from its opening to its end.
+type openSpace struct {
+	name    string
+	stop    context.CancelFunc
+	opened  chan struct{} // closed when it can be used, or failed
+	closed  chan struct{} // closed when another process can open it
+	host    *Host         // this and the next three are set before opened is closed
+	handler http.Handler
+	use     *listen.Use
+	failure error
+
+	ending  bool           // guarded by Spaces.mu; nobody acquires it any more
+	holders sync.WaitGroup // those who acquired it
+}
+
+// openSpaces takes possession of a folder of spaces.
+func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*Spaces, error) {
+	if o.Open == 0 {
+		o.Open = defaultSpacesOpen
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultSpaceIdle
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of spaces %s: %w", o.Dir, err)
+	}
+	o.Dir = dir
+	if _, err := each.Sharing.CheckDir(dir); err != nil {
+		return nil, err
+	}
+	s := &Spaces{options: o, each: each, at: at, open: map[string]*openSpace{}}
+	if s.lock, err = owner.AcquireLock(dir); err != nil {
+		return nil, fmt.Errorf("serve the spaces in %s: %w", dir, err)
+	}
+	if err := owner.WriteRecord(dir, at.record); err != nil { // clients of a space have it opened there
+		return nil, errors.Join(err, s.lock.Close())
+	}
+	s.running, s.stop = context.WithCancel(ctx)
+	s.common = sync.OnceValues(func() (shared, error) { return newShared(each) })
+	return s, nil
+}
+
+// close closes all spaces, and gives up their folder.
+func (s *Spaces) close() (err error) {
+	s.stop()
+	s.all.Wait()
+	common, _ := s.common()
+	if common.sandbox != nil {
+		err = common.sandbox.Close()
+	}
+	return errors.Join(err, owner.RemoveRecord(s.options.Dir, s.at.record), s.lock.Close())
+}
+
+// newShared makes what spaces have in common: compiled families, and the table of word vectors.
+func newShared(o Options) (common shared, err error) {
+	table := sync.OnceValues(wordvec.Open)
+	common.words = func() (*wordvec.Table, error) {
+		t, err := table()
+		if err != nil {
+			return nil, err
+		}
+		return t.Another(), nil
+	}
+	common.sandbox, err = space.NewSandbox(o)
+	return common, err
+}
+
+// acquire returns the space with a name, which stays open until it is released. It opens the space if need be.
+func (s *Spaces) acquire(ctx context.Context, name string) (o *openSpace, release func(), err error) {
+	if _, err := s.dirOf(name); err != nil {
+		return nil, nil, err
+	}
+	for {
+		o, wait, err := s.hold(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if wait == nil {
+			return s.use(ctx, o)
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// hold counts a holder of the space with a name. If the space, or one that leaves room for it, is being closed, it returns instead what to
+// wait for.
+func (s *Spaces) hold(name string) (o *openSpace, wait <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o = s.open[name]
+	switch {
+	case s.running.Err() != nil:
+		return nil, nil, stopped()
+	case o != nil && o.ending:
+		return nil, o.closed, nil
+	case o == nil && len(s.open) >= s.options.Open:
+		wait, err = s.makeRoom()
+		return nil, wait, err
+	case o == nil:
+		o = s.begin(name)
+	}
+	o.holders.Add(1)
+	return o, nil, nil
+}
+
+// use waits until a held space is open.
+func (s *Spaces) use(ctx context.Context, o *openSpace) (*openSpace, func(), error) {
+	select {
+	case <-o.opened:
+	case <-ctx.Done():
+		o.holders.Done()
+		return nil, nil, ctx.Err()
+	}
+	if o.failure != nil {
+		o.holders.Done()
+		return nil, nil, o.failure
+	}
+	end := o.use.Begin()
+	return o, sync.OnceFunc(func() {
+		end()
+		o.holders.Done()
+	}), nil
+}
+
+// makeRoom closes the space that was unused for the longest time, and returns what tells that it is closed. The caller holds mu.
+func (s *Spaces) makeRoom() (<-chan struct{}, error) {
+	var oldest *openSpace
+	for _, o := range s.open {
+		switch {
+		case o.ending:
+			return o.closed, nil
+		case o.unused() && (oldest == nil || o.use.Last().Before(oldest.use.Last())):
+			oldest = o
+		}
+	}
+	if oldest == nil {
+		return nil, &memory.Error{Code: memory.Exhausted, Retryable: true,
+			Message: fmt.Sprintf("%d spaces are in use, which is the limit (--spaces-open): try again later", s.options.Open)}
+	}
+	oldest.ending = true
+	oldest.stop()
+	return oldest.closed, nil
+}
+
+// unused reports whether a space is open and nobody is being served.
+func (o *openSpace) unused() bool {
+	select {
+	case <-o.opened:
+		return o.failure == nil && o.use.None()
+	default:
+		return false
+	}
+}
+
+// begin opens a space, in the background. The caller holds mu.
+func (s *Spaces) begin(name string) *openSpace {
+	ctx, stop := context.WithCancel(s.running)
+	o := &openSpace{name: name, stop: stop, opened: make(chan struct{}), closed: make(chan struct{})}
+	s.open[name] = o
+	s.all.Add(1)
+	go func() {
+		defer s.all.Done()
+		defer stop()
+		s.serve(ctx, o)
+	}()
+	return o
+}
+
+// serve opens a space, serves it until it is idle or stopped, and closes it when its last holder has released it.
+func (s *Spaces) serve(ctx context.Context, o *openSpace) {
+	options, err := s.optionsOf(o.name)
+	var h *Host
+	if err == nil {
+		h, err = s.openHost(ctx, options)
+	}
+	if err == nil {
+		err = s.serveOpen(ctx, o, h)
+	}
+	s.mu.Lock()
+	o.ending = true
+	s.mu.Unlock()
+	select {
+	case <-o.opened:
+	default:
+		o.failure = s.explain(o.name, err)
+		close(o.opened)
+	}
+	o.holders.Wait()
+	if h != nil {
+		if err := h.Close(); err != nil {
+			options.Logger.Error("close a space", "error", err)
+		}
+	}
+	s.mu.Lock()
+	delete(s.open, o.name)
+	s.mu.Unlock()
+	close(o.closed)
+}
+
+func (s *Spaces) serveOpen(ctx context.Context, o *openSpace, h *Host) error {
+	at := s.at
+	at.path = listen.SpacesPath + o.name
+	at.serve = func(handler http.Handler, use *listen.Use) {
+		o.host, o.handler, o.use = h, handler, use
+		close(o.opened)
+	}
+	return h.Serve(ctx, Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at})
+}
+
+// openHost opens a space. Without a common sandbox it says why there are no families, as a server does that can make none.
+func (s *Spaces) openHost(ctx context.Context, o Options) (*Host, error) {
+	common, err := s.common()
+	if err != nil {
+		common.sandbox = nil
+	}
+	return openShared(ctx, o, common)
+}
+
+// optionsOf are those that a space is opened with.
+func (s *Spaces) optionsOf(name string) (o Options, err error) {
+	o = s.each
+	o.Dir = filepath.Join(s.options.Dir, name)
+	o.Logger = o.Logger.With("space", name)
+	o.Anchor = nil // of one audit log
+	if d, ok := o.Driver.(store.Spaced); ok {
+		o.Driver, err = d.In(name)
+	}
+	return o, err
+}
+
+// explain tells a client why a space cannot be used.
+func (s *Spaces) explain(name string, err error) error {
+	var owned *owner.OwnedError
+	switch {
+	case s.running.Err() != nil:
+		return stopped()
+	case errors.As(err, &owned):
+		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf(
+			"process %d serves the space %s by itself: stop it with: alcove --data %q stop", owned.PID, name, owned.Dir)}
+	}
+	s.each.Logger.Error("open a space", "space", name, "error", err)
+	return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the space %s cannot be opened: the log of the server says why", name)}
+}
+
+// dirOf is the data directory of a space that exists.
+func (s *Spaces) dirOf(name string) (string, error) {
+	dir, err := folder.Folder{Path: s.options.Dir}.Dir(name)
+	switch {
+	case errors.Is(err, folder.ErrNone):
+		return "", &memory.Error{Code: memory.NotFound, Message: err.Error()}
+	case err != nil:
+		return "", &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	return dir, nil
+}
+
+// ServeHTTP serves the requests to a space to those who have its token or one of its keys. What others are told does not depend on
+// whether there is such a space, and opens none.
+func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
+	if err := s.admit(r, name); err != nil {
+		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnauthorized, Code: string(memory.Denied), Err: err})
+		return
+	}
+	o, release, err := s.acquire(r.Context(), name)
+	if err != nil {
+		code, _ := classOf(err)
+		listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
+		return
+	}
+	defer release()
+	http.StripPrefix(listen.SpacesPath+name, o.handler).ServeHTTP(w, r)
+}
+
+// admit returns why the sender of a request may not have a space opened.
+func (s *Spaces) admit(r *http.Request, name string) error {
+	dir := filepath.Join(s.options.Dir, ".none") // where no space is
+	known, err := s.dirOf(name)
+	if err == nil {
+		dir = known
+	}
+	a := admission.Admission{TokenPath: "token of the space's data directory", Home: func(keys.Key) string { return "" }}
+	if a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: s.each.Clock}); err != nil {
+		return err
+	}
+	if known != "" {
+		if a.Token, err = listen.ReadToken(owner.TokenPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	_, stop, err := a.Bearer(r.Context(), listen.BearerOf(r))
+	if err == nil {
+		stop()
+	}
+	return err
+}
+
+// hello admits a client of the socket to the space that its hello names. stop releases the space.
+func (s *Spaces) hello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
+	o, release, err := s.acquire(ctx, hello.Space)
+	if err != nil {
+		code, retryable := classOf(err)
+		return nil, nil, &owner.Refusal{Code: code, Message: err.Error(), Retryable: retryable}
+	}
+	admitted, stop, refusal := o.host.admission.Hello(ctx, hello)
+	if refusal != nil {
+		release()
+		return nil, nil, refusal
+	}
+	return context.WithValue(admitted, spaceKey{}, o.host), func() {
+		stop()
+		release()
+	}, nil
+}
+
+// classOf is the code of an error, and whether the same request may succeed later.
+func classOf(err error) (code string, retryable bool) {
+	var e *memory.Error
+	if errors.As(err, &e) {
+		return string(e.Code), e.Retryable
+	}
+	return string(memory.Unavailable), false
+}
+
+// spaceKey is the context key of the *Host whose space a session of the socket is in.
+type spaceKey struct{}
