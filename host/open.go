@@ -32,8 +32,6 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/acts"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
-	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search/wordvec"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -42,7 +40,7 @@ import (
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
 	options   Options
-	common    shared
+	common    space.Common
 	keys      *keys.Keys
 	lock      *owner.Lock
 	dir       *os.File // the data directory, open so that no other gets its inode
@@ -66,15 +64,9 @@ type Host struct {
 
 // Open takes possession of a data directory and opens what is in it. When another process has it, the
 // error is an owner.OwnedError.
-func Open(ctx context.Context, o Options) (*Host, error) { return openShared(ctx, o, shared{}) }
+func Open(ctx context.Context, o Options) (*Host, error) { return openWith(ctx, o, space.Common{}) }
 
-// shared is what spaces of one process have in common: nothing of what they keep or are asked.
-type shared struct {
-	sandbox *sandbox.Sandbox
-	words   func() (*wordvec.Table, error)
-}
-
-func openShared(ctx context.Context, o Options, common shared) (*Host, error) {
+func openWith(ctx context.Context, o Options, common space.Common) (*Host, error) {
 	o = o.WithDefaults()
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -107,11 +99,11 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	h.space, err = space.Open(ctx, h.options, space.Environment{
-		ReadOnly: h.readOnly, Sandbox: h.common.sandbox, Words: h.common.words, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+	h.space, err = space.Open(ctx, h.options, h.common.In(space.Environment{
+		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
 		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
-	}, &h.closers)
+	}), &h.closers)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
-	"github.com/alcove-memory/alcove/host/search/wordvec"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/space/folder"
 	"github.com/alcove-memory/alcove/host/store"
@@ -41,7 +40,7 @@ type Spaces struct {
 	options SpacesOptions
 	each    Options // of each space, but for its directory
 	at      mount   // of the server
-	common  func() (shared, error)
+	common  func() (space.Common, error)
 	lock    *owner.Lock
 	running context.Context
 	stop    context.CancelFunc
@@ -90,33 +89,16 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*
 		return nil, errors.Join(err, s.lock.Close())
 	}
 	s.running, s.stop = context.WithCancel(ctx)
-	s.common = sync.OnceValues(func() (shared, error) { return newShared(each) })
+	s.common = sync.OnceValues(func() (space.Common, error) { return space.NewCommon(each) })
 	return s, nil
 }
 
 // close closes all spaces, and gives up their folder.
-func (s *Spaces) close() (err error) {
+func (s *Spaces) close() error {
 	s.stop()
 	s.all.Wait()
 	common, _ := s.common()
-	if common.sandbox != nil {
-		err = common.sandbox.Close()
-	}
-	return errors.Join(err, owner.RemoveRecord(s.options.Dir, s.at.record), s.lock.Close())
-}
-
-// newShared makes what spaces have in common: compiled families, and the table of word vectors.
-func newShared(o Options) (common shared, err error) {
-	table := sync.OnceValues(wordvec.Open)
-	common.words = func() (*wordvec.Table, error) {
-		t, err := table()
-		if err != nil {
-			return nil, err
-		}
-		return t.Another(), nil
-	}
-	common.sandbox, err = space.NewSandbox(o)
-	return common, err
+	return errors.Join(common.Close(), owner.RemoveRecord(s.options.Dir, s.at.record), s.lock.Close())
 }
 
 // acquire returns the space with a name, which stays open until it is released. It opens the space if need be.
@@ -229,7 +211,8 @@ func (s *Spaces) serve(ctx context.Context, o *openSpace) {
 	options, err := s.optionsOf(o.name)
 	var h *Host
 	if err == nil {
-		h, err = s.openHost(ctx, options)
+		common, _ := s.common() // without it the space says why it has no families
+		h, err = openWith(ctx, options, common)
 	}
 	if err == nil {
 		err = s.serveOpen(ctx, o, h)
@@ -263,15 +246,6 @@ func (s *Spaces) serveOpen(ctx context.Context, o *openSpace, h *Host) error {
 		close(o.opened)
 	}
 	return h.Serve(ctx, Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at})
-}
-
-// openHost opens a space. Without a common sandbox it says why there are no families, as a server does that can make none.
-func (s *Spaces) openHost(ctx context.Context, o Options) (*Host, error) {
-	common, err := s.common()
-	if err != nil {
-		common.sandbox = nil
-	}
-	return openShared(ctx, o, common)
 }
 
 // optionsOf are those that a space is opened with.

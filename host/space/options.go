@@ -13,7 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search/wordvec"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/registry"
@@ -69,7 +68,7 @@ type Environment struct {
 	ReadOnly  bool                                     // the directory cannot be written: nothing is embedded, and there are no families
 	Dormant   bool                                     // likewise, by choice: a space that is only verified sends its texts nowhere
 	Sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
-	Words     func() (*wordvec.Table, error)           // reads the table of word vectors; nil: the space reads it for itself
+	Words     embedders.Words                          // nil: the space reads its own
 	CheckKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
 	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	Sessions  *sessions.Sessions                       // nil: there are none

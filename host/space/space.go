@@ -156,7 +156,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	o.Locked = p.locked
 	box := a.Sandbox
 	if box == nil {
-		box, err = NewSandbox(o)
+		box, err = newSandbox(o)
 		if err != nil {
 			return p.goWithout(o, a, lock.Lock, err)
 		}
@@ -209,8 +209,36 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	return nil
 }
 
-// NewSandbox returns the sandbox of a space, or one for several that have the same options but for their directories.
-func NewSandbox(o Options) (*sandbox.Sandbox, error) {
+// Common is what spaces of one process share: compiled families and the table of word vectors, and nothing that they keep or are asked.
+type Common struct {
+	sandbox *sandbox.Sandbox
+	words   embedders.Words
+}
+
+// NewCommon returns what spaces share that have the same options but for their directories. On an error each has its own.
+func NewCommon(o Options) (c Common, err error) {
+	if c.sandbox, err = newSandbox(o.WithDefaults()); err != nil {
+		return Common{}, err
+	}
+	c.words = embedders.SharedWords()
+	return c, nil
+}
+
+// In returns an environment with what is shared.
+func (c Common) In(a Environment) Environment {
+	a.Sandbox, a.Words = c.sandbox, c.words
+	return a
+}
+
+// Close closes what is shared. No space uses it any more.
+func (c Common) Close() error {
+	if c.sandbox == nil {
+		return nil
+	}
+	return c.sandbox.Close()
+}
+
+func newSandbox(o Options) (*sandbox.Sandbox, error) {
 	return sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 }
 

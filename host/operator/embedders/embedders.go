@@ -34,8 +34,22 @@ type Options struct {
 	Serve  *Config                  // an embedder to add, and use by default, as soon as it answers; nil: none
 	// Lexical makes searches that name no embedder lexical, whatever the configuration says.
 	Lexical bool
-	// Words reads the table of word vectors; nil: wordvec.Open.
-	Words func() (*wordvec.Table, error)
+	Words   Words // nil: wordvec.Open
+}
+
+// Words reads the table of word vectors.
+type Words func() (*wordvec.Table, error)
+
+// SharedWords reads the table once for all who ask. None learns what another asks of it.
+func SharedWords() Words {
+	table := sync.OnceValues(wordvec.Open)
+	return func() (*wordvec.Table, error) {
+		t, err := table()
+		if err != nil {
+			return nil, err
+		}
+		return t.Another(), nil
+	}
 }
 
 // Guest is a tool family that embeds.

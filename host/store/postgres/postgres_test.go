@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,4 +79,34 @@ func TestPostgresIsAnEngine(t *testing.T) {
 		}
 		return open(t, driver(t, url+"&space="+spaces[dir]), dir, store.Options{Clock: now})
 	})
+}
+
+func TestSpacesOfADatabaseShareConnectionsAndNothingElse(t *testing.T) {
+	d := driver(t, database(t))
+	engines := map[string]store.Engine{}
+	for _, name := range []string{"red", "blue"} {
+		in, err := d.In(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := in.Open(t.Context(), t.TempDir(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		engines[name] = e
+		if err := put(t.Context(), e, "k", name); err != nil {
+			t.Fatalf("store in %s: %v", name, err)
+		}
+	}
+	for name, e := range engines {
+		if got := get(t, e, "k"); got != name {
+			t.Errorf("the space %s has %q, want its own value", name, got)
+		}
+	}
+	for _, name := range []string{"", "default", "a/b", "..", strings.Repeat("a", 64)} {
+		if _, err := d.In(name); err == nil {
+			t.Errorf("the space %q of a driver of the space default: got no error, want one", name)
+		}
+	}
 }
