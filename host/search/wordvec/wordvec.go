@@ -54,6 +54,14 @@ const longestText = 4096
 
 // Table is the vectors of terms. It is safe for concurrent use.
 type Table struct {
+	*content
+
+	mu    sync.Mutex
+	asked map[string][]search.NearTerm
+}
+
+// content is what tables share.
+type content struct {
 	analyser *search.Analyser
 	terms    []string // by row
 	rows     map[string]int32
@@ -63,9 +71,6 @@ type Table struct {
 	shapes   func() []shape   // by row; made when first needed
 	notes    []search.Note    // by row
 	unknown  search.Note      // of words that have no row
-
-	mu    sync.Mutex
-	asked map[string][]search.NearTerm
 }
 
 // Open reads the program's table, which takes some milliseconds.
@@ -81,7 +86,7 @@ func parse(raw string) (*Table, error) {
 	if dimensions != Dimensions || rows > len(rest)/(4+Dimensions) {
 		return nil, fmt.Errorf("read the table of word vectors: %d rows of %d dimensions do not fit %d bytes", rows, dimensions, len(rest))
 	}
-	t := &Table{factors: rest[:4*rows], vectors: rest[4*rows : (4+Dimensions)*rows], rows: make(map[string]int32, rows), stops: map[string]int32{}, asked: map[string][]search.NearTerm{}}
+	t := &Table{content: &content{factors: rest[:4*rows], vectors: rest[4*rows : (4+Dimensions)*rows], rows: make(map[string]int32, rows), stops: map[string]int32{}}, asked: map[string][]search.NearTerm{}}
 	for term := range strings.Lines(rest[(4+Dimensions)*rows:]) {
 		term = strings.TrimSuffix(term, "\n")
 		if stop, found := strings.CutSuffix(term, stopMark); found {
@@ -108,8 +113,7 @@ func parse(raw string) (*Table, error) {
 
 // Another returns a table of the same vectors, which remembers nothing of what this one was asked.
 func (t *Table) Another() *Table {
-	return &Table{analyser: t.analyser, terms: t.terms, rows: t.rows, stops: t.stops, factors: t.factors, vectors: t.vectors, shapes: t.shapes,
-		asked: map[string][]search.NearTerm{}}
+	return &Table{content: t.content, asked: map[string][]search.NearTerm{}}
 }
 
 // Fusion is how the scores of the table's vectors are combined with lexical ones. The numbers are those that served best
