@@ -37,6 +37,7 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		filepath.Join("..", "sdk", "c", "alcove.h"):                               between(dir, "../sdk/c/alcove.h", cHeader),
 		filepath.Join("..", "sdk", "c", "alcove.c"):                               between(dir, "../sdk/c/alcove.c", cSource),
 		filepath.Join("..", "sdk", "assemblyscript", "assembly", "operations.ts"): assemblyScript,
+		filepath.Join("..", "sdk", "javascript", "alcove.d.ts"):                   between(dir, "../sdk/javascript/alcove.d.ts", typeScript),
 		"operations.schema.json":                                                  schemas,
 		"OPERATIONS.md":                                                           operations(dir),
 		"SPEC.md":                                                                 spec(dir), // its tables and examples; the prose stays

@@ -49,7 +49,7 @@ failed build, the last module stays in use.
    "manifest": "manifest.json", "watch": ["*.go"]}
 
   build     the command and its arguments, run in DIR with your permissions: use
-            dev on sources that you trust
+            dev on sources that you trust; alcove is this program
   module    the file that the build writes
   manifest  the file of the manifest, which is watched
   watch     patterns of watched files, in every directory unless they contain a
@@ -196,7 +196,11 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o 
 	}
 	d := &development{app: a, server: o, dir: p.Dir, unfollow: func() {}}
 	defer func() { d.unfollow() }()
-	return develop.Loop{Server: d, Report: d.report}.Run(ctx, p.Dir)
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	return develop.Loop{Server: d, Report: d.report, Self: self}.Run(ctx, p.Dir)
 }
 
 func (a *app) importSeed(ctx context.Context, path string) error {

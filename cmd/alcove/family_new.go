@@ -31,7 +31,8 @@ func (a *app) familyNewCommand() *cobra.Command {
 		Use: "new NAME --lang LANGUAGE", Short: "Create a project for a new family", Args: arguments(1, 1),
 		Long: `Create a project for a new family in the directory NAME, which must not exist. The
 project contains a tool, its test, the manifest, build and test scripts, a README
-and the SDK. Nothing is downloaded.
+and the SDK; in JavaScript and TypeScript a source, a README and types. Nothing
+is downloaded.
 
 With --from, the project implements an existing manifest: each of its tools
 returns an error until you write it. The languages are ` + languages + `.`,
@@ -54,7 +55,11 @@ returns an error until you write it. The languages are ` + languages + `.`,
 		if a.asJSON {
 			return a.printJSON(map[string]any{"directory": args[0], "files": slices.Sorted(maps.Keys(files))})
 		}
-		return a.printf("wrote %s, %d files; next: cd %s && ./build.sh, as in its README.md\n", args[0], len(files), args[0])
+		first := "./build.sh"
+		if !slices.Contains(project.Compiled(), language) {
+			first = "alcove family dev ."
+		}
+		return a.printf("wrote %s, %d files; next: cd %s && %s, as in its README.md\n", args[0], len(files), args[0], first)
 	}
 	return c
 }
@@ -79,6 +84,9 @@ func (a *app) newProject(name, language, from string) (map[string]string, *abi.M
 		return nil, nil, err
 	}
 	manifest := []byte(files["manifest.json"])
+	if len(manifest) == 0 { // its source has it
+		manifest = project.Sketch(name)
+	}
 	if from != "" {
 		if manifest, err = readFile(from, abi.DefaultModuleLimits().ManifestBytes+1); err != nil {
 			return nil, nil, err

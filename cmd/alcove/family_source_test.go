@@ -3,8 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/guests/build/project"
 )
 
 const remembering = `import { family, t } from "alcove";
@@ -40,5 +44,64 @@ func TestASourceBecomesAnInstalledFamily(t *testing.T) {
 	}
 	if said := in("alcove family pack absent.js 2>&1 || true"); !strings.Contains(said, "there is no file absent.js") {
 		t.Errorf("a file that is not there: %s, want that it is named", said)
+	}
+}
+
+// A family is made, packed, tested, installed, called, updated and rolled back by the lines of the guide, which are those of the project's own
+// README. No compiler is needed.
+func TestTheGuideWorksInLanguagesThatAreNotCompiled(t *testing.T) {
+	t.Parallel()
+	for _, language := range project.Languages() {
+		if slices.Contains(project.Compiled(), language) {
+			continue
+		}
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			if !guests.Embedded() {
+				t.Skip("there are no templates without -tags guests, after make guests")
+			}
+			env, dir := readmeHome(t), t.TempDir()
+			lines := blockOf(t, guide, "with `--lang javascript`")
+			if language == "typescript" {
+				for i := range lines {
+					lines[i] = strings.NewReplacer("javascript", language, "family.js", "family.ts").Replace(lines[i])
+				}
+			}
+			runInShell(t, env, "cd "+dir+" && "+lines[0])
+			dir = filepath.Join(dir, "tea")
+			if got := readmeLines(t, dir); !slices.Equal(got, lines[2:]) {
+				t.Errorf("the README says %q, the guide %q", got, lines[2:])
+			}
+			said := ""
+			for _, line := range lines[2:] {
+				said = runInShell(t, env, "cd "+dir+" && "+line)
+			}
+			if !strings.Contains(said, "Hello, Ada!") {
+				t.Errorf("the call says %s, want Hello, Ada!", said)
+			}
+			said = runInShell(t, env, "cd "+dir+" && sed -i.bak 's/0\\.1\\.0/0.2.0/' family.* && "+lines[2]+" && alcove family update tea tea.wasm")
+			if !strings.Contains(said, "tea 0.2.0 (installed)") || !strings.Contains(said, "granted     memory.write *") {
+				t.Errorf("update says %s, want version 0.2.0 with its grant", said)
+			}
+		})
+	}
+}
+
+// Each tool of a given manifest is there, and answers that it is not written yet.
+func TestStubsInJavaScriptAnswer(t *testing.T) {
+	t.Parallel()
+	if !guests.Embedded() {
+		t.Skip("there are no templates without -tags guests, after make guests")
+	}
+	env, dir := readmeHome(t), t.TempDir()
+	const manifest = `{"abi": 1, "name": "tea", "version": "1.0.0", "description": "Brews", "tools": [{"name": "tea.pour-out", "description": "*/ Pours", "input_schema": {"type": "object"}}]}`
+	if err := os.WriteFile(filepath.Join(dir, "m.json"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runInShell(t, env, "cd "+dir+" && alcove family new tea --lang javascript --from m.json")
+	dir = filepath.Join(dir, "tea")
+	runInShell(t, env, "cd "+dir+" && "+readmeLines(t, dir)[0])
+	if said := runInShell(t, env, "cd "+dir+" && alcove family call tea.wasm tea.pour-out '{}' 2>&1 || true"); !strings.Contains(said, "tea.pour-out is not written yet") {
+		t.Errorf("it says %s, want that the tool is not written yet", said)
 	}
 }

@@ -32,8 +32,15 @@ func Collect(repository fs.FS) (Templates, error) {
 	const sdk = "github.com/alcove-memory/alcove"
 	t["go/alcove/go.mod"] = "module " + sdk + "\n\ngo " + version + "\n"
 	t["go/go.mod"] = "module example.com/example\n\ngo " + version + "\n\nrequire " + sdk + " v0.0.0\n\nreplace " + sdk + " => ./alcove\n"
+	t["typescript/alcove/alcove.d.ts"] = t["javascript/alcove/alcove.d.ts"]
+	t["javascript/jsconfig.json"], t["typescript/tsconfig.json"] = checking(`, "checkJs": true`), checking("")
 	t["c/compile_flags.txt"] = "-std=c11\n-I./alcove\n"
 	return t, nil
+}
+
+// checking is what editors and tsc read.
+func checking(more string) string {
+	return `{"compilerOptions": {"strict": true, "noEmit": true, "target": "es2023", "lib": ["es2023"], "module": "esnext", "moduleResolution": "bundler", "types": []` + more + "}}\n"
 }
 
 func (t Templates) collect(repository fs.FS, language string) error {

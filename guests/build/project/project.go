@@ -15,7 +15,12 @@ import (
 )
 
 // Languages are those that templates exist for.
-func Languages() []string { return []string{"go", "rust", "c", "assemblyscript"} }
+func Languages() []string { return append(Compiled(), "javascript", "typescript") }
+
+// Compiled are the languages whose projects are built by a compiler. Sources in the others are packed as they are.
+func Compiled() []string { return []string{"go", "rust", "c", "assemblyscript"} }
+
+func isCompiled(language string) bool { return slices.Contains(Compiled(), language) }
 
 // Templates are files by "LANGUAGE/PATH": a project of the family example, with the SDK below alcove/.
 type Templates map[string]string
@@ -84,7 +89,12 @@ func (t Templates) New(name, language string) (map[string]string, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("there is no template for %q: use %s", language, strings.Join(Languages(), ", "))
 	}
-	files["README.md"], files[".gitignore"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`, needs[language].generated), "*.wasm\n/target/\n/node_modules/\n"
+	files[".gitignore"] = "*.wasm\n/target/\n/node_modules/\n"
+	if !isCompiled(language) {
+		files["README.md"], files["alcove.dev.json"] = sourceReadme(name, language, Tool(name), `'{"name": "Ada"}'`, ""), sourceBuild(name, language, "--manifest-out", `, "generated": ["manifest.json"]`)
+		return files, nil
+	}
+	files["README.md"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`, needs[language].generated)
 	files["alcove.dev.json"] = build(needs[language].sources, needs[language].generated)
 	return files, nil
 }
@@ -102,7 +112,7 @@ func build(sources, generated []string) string {
 func Tool(family string) string { return strings.ReplaceAll(family, "-", "_") + "_greet" }
 
 func named(text, name string) string {
-	return strings.NewReplacer("memory_greet", Tool(name), `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, "alcove:family example", "alcove:family "+name,
+	return strings.NewReplacer("memory_greet", Tool(name), `name: "example"`, `name: "`+name+`"`, `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, "alcove:family example", "alcove:family "+name,
 		`ToolPart("example"`, `ToolPart("`+name+`"`,
 		"Command example", "Command "+name, "example.com/example", "example.com/"+name).Replace(text)
 }
@@ -130,9 +140,40 @@ func Stub(files map[string]string, language, name string, manifest []byte, tools
 	for _, file := range needs[language].generated { // from the types of the tool that the template has
 		delete(files, file)
 	}
-	files["manifest.json"], files["README.md"] = string(manifest), readme(name, language, tools[0], "'{}'", nil)
+	files["manifest.json"] = string(manifest)
+	if !isCompiled(language) {
+		files["README.md"], files["alcove.dev.json"] = sourceReadme(name, language, tools[0], "'{}'", " --manifest manifest.json"), sourceBuild(name, language, "--manifest", "")
+		return nil
+	}
+	files["README.md"] = readme(name, language, tools[0], "'{}'", nil)
 	files["alcove.dev.json"] = build(needs[language].sources, nil)
 	return nil
+}
+
+// Sketch is the manifest of a new family as far as it has names.
+func Sketch(name string) []byte {
+	return fmt.Appendf(nil, `{"abi":1,"name":%q,"version":"0.1.0","description":"A new family","tools":[{"name":%q,"description":"Greet somebody.","input_schema":{"type":"object"}}]}`, name, Tool(name))
+}
+
+// sourceBuild is how alcove family dev packs a source.
+func sourceBuild(name, language, flag, generated string) string {
+	return `{"build": ["alcove", "family", "pack", "` + needs[language].file + `", "-o", "` + name + `.wasm", "` + flag + `", "manifest.json"],
+ "module": "` + name + `.wasm", "manifest": "manifest.json", "watch": ["` + strings.Join(needs[language].sources, `", "`) + `"]` + generated + "}\n"
+}
+
+func sourceReadme(name, language, tool, arguments, manifest string) string {
+	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, and `alcove/alcove.d.ts` their types.\n" +
+		"Needed: " + needs[language].compiler + "\n\n```sh\n" +
+		"alcove family pack " + needs[language].file + manifest + " -o " + name + ".wasm\n" + installing(name, tool, arguments) + "```\n\n" +
+		"`alcove family dev .` does all this after each change, on throwaway data, and `alcove.dev.json` says how. To\n" +
+		"update the installed family, pack, and run `alcove family update " + name + " " + name + ".wasm`.\n" + needs[language].more
+}
+
+func installing(name, tool, arguments string) string {
+	return "alcove family test " + name + ".wasm\n" +
+		"alcove family install " + name + ".wasm\n" +
+		"alcove family grant " + name + " --all\n" +
+		"alcove call " + tool + " " + arguments + "\n"
 }
 
 func readme(name, language, tool, arguments string, generated []string) string {
@@ -142,11 +183,7 @@ func readme(name, language, tool, arguments string, generated []string) string {
 	}
 	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, " + manifest + ", and `alcove/` is the SDK.\n" +
 		"Needed: " + needs[language].compiler + "\n\n```sh\n./build.sh\n./test.sh\n" +
-		"alcove family pack raw.wasm --manifest manifest.json -o " + name + ".wasm\n" +
-		"alcove family test " + name + ".wasm\n" +
-		"alcove family install " + name + ".wasm\n" +
-		"alcove family grant " + name + " --all\n" +
-		"alcove call " + tool + " " + arguments + "\n```\n\n" +
+		"alcove family pack raw.wasm --manifest manifest.json -o " + name + ".wasm\n" + installing(name, tool, arguments) + "```\n\n" +
 		"`alcove family dev .` does all this after each change, on throwaway data, and `alcove.dev.json` says how. To\n" +
 		"update the installed family, build, pack, and run `alcove family update " + name + " " + name + ".wasm`.\n" + needs[language].more
 }
@@ -160,5 +197,7 @@ var needs = map[string]struct {
 		"takes it from the network, with `alcovetest`, which tests a family in the server's own code.\n", []string{"*.go", "go.mod"}, []string{"alcove_gen.go", "manifest.json"}},
 	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil},
 	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil},
+	"javascript":     {"nothing else.", "family.js", "\nWhat `npm install` puts beside it can be imported; `jsconfig.json` is for editors.\n", []string{"*.js", "package.json"}, nil},
+	"typescript":     {"nothing else.", "family.ts", "\nWhat `npm install` puts beside it can be imported. Types are removed and not checked: `tsc` checks them, by `tsconfig.json`.\n", []string{"*.ts", "*.js", "package.json"}, nil},
 	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, nil},
 }

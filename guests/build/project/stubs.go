@@ -122,6 +122,8 @@ int main(void) {
 }
 `,
 	},
+	"javascript": {file: "family.js", family: scriptFamily, handler: scriptHandler},
+	"typescript": {file: "family.ts", family: scriptFamily, handler: scriptHandler},
 	"assemblyscript": {
 		file: "family.ts",
 		family: `// A family of tools.
@@ -147,3 +149,21 @@ assert.throws(() => host.tool("FIRST", {}), { code: "unavailable" });
 `,
 	},
 }
+
+// The manifest is a file: the source has the handlers alone.
+const (
+	scriptFamily = `// A family of tools.
+import { fail, family } from "alcove";
+
+export default family({
+  name: "NAME", description: "as manifest.json has it",
+  tools: {HANDLERS
+  },
+});
+`
+	scriptHandler = `
+    "TOOL": {
+      description: "as manifest.json has it",
+      call: () => fail("unavailable", "TOOL is not written yet"),
+    },`
+)

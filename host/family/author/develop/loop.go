@@ -23,13 +23,14 @@ type Report struct {
 type Loop struct {
 	Server Server
 	Report func(Report)
+	Self   string        // the program that the word alcove at the beginning of a build command stands for; empty: that of PATH
 	Every  time.Duration // how often to look for changes; 0: 100 ms
 }
 
 // Run builds the project of a directory, and again after each change, until ctx ends. A change during a build causes another build.
 // Errors of single builds are reported only; Run fails if the project's first configuration cannot be read.
 func (l Loop) Run(ctx context.Context, dir string) error {
-	p, err := Open(dir)
+	p, err := l.open(dir)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (l Loop) Run(ctx context.Context, dir string) error {
 			l.Report(Report{Err: err})
 		case err == nil && (built == nil || !maps.Equal(now, built)):
 			built, fault = now, ""
-			if again, err := Open(dir); err != nil {
+			if again, err := l.open(dir); err != nil {
 				l.Report(Report{Err: err})
 			} else {
 				p = again
@@ -62,6 +63,14 @@ func (l Loop) Run(ctx context.Context, dir string) error {
 		case <-tick.C:
 		}
 	}
+}
+
+func (l Loop) open(dir string) (*Project, error) {
+	p, err := Open(dir)
+	if err == nil {
+		p.self = l.Self
+	}
+	return p, err
 }
 
 // once builds and serves the project, and reports it.

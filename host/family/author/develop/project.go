@@ -49,6 +49,7 @@ type Config struct {
 type Project struct {
 	Dir string // absolute
 	Config
+	self string // of Loop
 }
 
 // Open reads the ConfigFile of a directory.
@@ -119,6 +120,14 @@ func (c Config) check() error {
 	return nil
 }
 
+// program is what the build command runs.
+func (p *Project) program() string {
+	if p.Config.Build[0] == "alcove" && p.self != "" {
+		return p.self
+	}
+	return p.Config.Build[0]
+}
+
 // BuildError is the error of a failed build, with the end of its output.
 type BuildError struct {
 	Command []string
@@ -136,7 +145,7 @@ func (e *BuildError) Unwrap() error { return e.Err }
 func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longestBuild, fmt.Errorf("it took longer than %v", longestBuild))
 	defer stop()
-	run := exec.CommandContext(ctx, p.Config.Build[0], p.Config.Build[1:]...)
+	run := exec.CommandContext(ctx, p.program(), p.Config.Build[1:]...)
 	run.Dir, run.WaitDelay = p.Dir, time.Second
 	var said tail
 	run.Stdout, run.Stderr = &said, &said
