@@ -18,6 +18,8 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store/postgres"
+	servers "github.com/alcove-memory/alcove/host/testing/postgres"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -30,7 +32,8 @@ type model struct {
 	now    time.Time
 	ticks  atomic.Int64 // now in µs, for those in the background
 	space  *Space
-	engine *bolt.Engine
+	driver store.Driver
+	engine store.Engine
 	oracle *oracle
 	trace  []string
 	forks  int
@@ -44,7 +47,7 @@ func (m *model) open() {
 	var err error
 	m.ticks.Store(m.now.UnixMicro())
 	clock := func() time.Time { return time.UnixMicro(m.ticks.Load()).UTC() }
-	if m.engine, err = bolt.Open(m.t.Context(), m.dir, bolt.Options{Now: clock, NoSync: true}); err != nil {
+	if m.engine, err = m.driver.Open(m.t.Context(), m.dir, store.Options{Clock: clock}); err != nil {
 		m.t.Fatal(err)
 	}
 	m.space, err = Open(m.t.Context(), Options{Engine: m.engine, Index: search.New(search.Options{Views: 8, Tail: m.tail}), Clock: clock, DeepChain: 5})
@@ -511,8 +514,8 @@ func (m *model) compareSearch(branch string, at AsOf, n tree, now time.Time) {
 }
 
 // runModel returns how deep the deepest branch was.
-func runModel(t *testing.T, seed int64, steps int) int {
-	m := &model{t: t, rng: rand.New(rand.NewSource(seed)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+func runModel(t *testing.T, driver store.Driver, seed int64, steps int) int {
+	m := &model{t: t, driver: driver, rng: rand.New(rand.NewSource(seed)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	m.oracle = newOracle()
 	m.deepening = []int{3, 5, 10}[seed%3]
 	m.tail = []int{8000, 6, 8000, 20, 8000}[seed%5]
@@ -530,7 +533,9 @@ func runModel(t *testing.T, seed int64, steps int) int {
 func TestRandomOperationsAgreeWithAFullCopyOracle(t *testing.T) {
 	deepest := 0
 	agrees := func(seed int64) bool {
-		return t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { deepest = max(deepest, runModel(t, seed, []int{300, 300, 800}[seed%3])) })
+		return t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			deepest = max(deepest, runModel(t, bolt.Driver{NoSync: true}, seed, []int{300, 300, 800}[seed%3]))
+		})
 	}
 	first, given := os.LookupEnv("ALCOVE_MODEL_SEED")
 	long, _ := time.ParseDuration(os.Getenv("ALCOVE_MODEL_TIME"))
@@ -553,4 +558,22 @@ func TestRandomOperationsAgreeWithAFullCopyOracle(t *testing.T) {
 		}
 	}
 	t.Logf("%d seeds in %s, branches up to %d deep", seeds, time.Since(began).Round(time.Second), deepest)
+}
+
+// TestRandomOperationsAgreeOnPostgreSQL runs one of the same seeds, others each day.
+func TestRandomOperationsAgreeOnPostgreSQL(t *testing.T) {
+	server := servers.Start(t)
+	for _, seed := range stress.Seeds(t, 1, 20) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			url, err := server.Database()
+			if err != nil {
+				t.Fatal(err)
+			}
+			driver, err := postgres.New(url, postgres.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runModel(t, driver, int64(seed), 300)
+		})
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/alcove-memory/alcove/host/testing/postgres"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 	"github.com/alcove-memory/alcove/sdk/client"
@@ -252,7 +253,23 @@ func (r *race) killAndOpen(do func()) {
 
 func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	rounds := kills(t, 3, linearRounds)
+	linearizable(t, kills(t, 3, linearRounds))
+}
+
+// TestOperationsOnPostgreSQLAreLinearizableWhileTheOwnerIsKilled kills servers whose store is a database, which goes on: what they had sent
+// there may be done after their end.
+func TestOperationsOnPostgreSQLAreLinearizableWhileTheOwnerIsKilled(t *testing.T) {
+	url, err := postgres.Start(t).Database()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(server.Stored, url)
+	linearizable(t, kills(t, 2, linearRounds))
+}
+
+// linearizable races while owners are killed, and judges the history.
+func linearizable(t *testing.T, rounds []int) {
+	t.Helper()
 	r := newRace(t)
 	stop := r.run()
 	for _, round := range rounds {

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -28,6 +29,7 @@ const (
 	NoSync  = "ALCOVE_TEST_NOSYNC"   // they acknowledge writes before these are on the disk
 	HTTP    = "ALCOVE_TEST_HTTP"     // the address on which they serve HTTP
 	Carried = "ALCOVE_TEST_FAMILIES" // they have the families that the program carries
+	Stored  = "ALCOVE_TEST_STORE"    // the URL of the database that has their store
 )
 
 // Child is what else the servers are that the tests of a package start in processes of their own. The zero value adds nothing.
@@ -52,7 +54,12 @@ func Main(m *testing.M, c Child) int {
 func (c Child) serve(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := host.Options{Dir: dir, Version: "test", Clock: c.Clock, Driver: bolt.Driver{NoSync: os.Getenv(NoSync) != ""}, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	stored, err := driver(nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	o := host.Options{Dir: dir, Version: "test", Clock: c.Clock, Driver: stored, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if os.Getenv(Carried) != "" {
 		o.Families, o.Cache = Families(), Cache()
 	}
@@ -71,6 +78,14 @@ func (c Child) serve(dir string) int {
 		return 1
 	}
 	return 0
+}
+
+// driver is that of the environment. An embedded store sets opened to the engine that it opens, unless opened is nil.
+func driver(opened *store.Engine) (store.Driver, error) {
+	if url := os.Getenv(Stored); url != "" {
+		return space.DriverFor(url)
+	}
+	return Driver{Driver: bolt.Driver{NoSync: os.Getenv(NoSync) != ""}, Opened: opened}, nil
 }
 
 // Driver is the default driver, for tests.
@@ -134,17 +149,21 @@ func (p *Process) Dial(ctx context.Context, at bridge.SessionState) (io.ReadWrit
 	}})
 }
 
-// Kill ends the server without a warning, and returns the open data directory and its store: no server can start meanwhile.
+// Kill ends the server without a warning, and returns the open data directory and, if that has it, its store: no server can start meanwhile.
 func (p *Process) Kill() (*host.Host, store.Engine) {
 	p.T.Helper()
 	var engine store.Engine
+	stored, err := driver(&engine)
+	if err != nil {
+		p.T.Fatalf("open what the killed server left: %v", err)
+	}
 	for deadline := await.Deadline(); ; {
 		if pid := p.PID(); pid != 0 && pid != os.Getpid() {
 			if server, err := os.FindProcess(pid); err == nil {
 				server.Kill()
 			}
 		}
-		h, err := host.Open(context.Background(), host.Options{Dir: p.Dir, Driver: Driver{Driver: bolt.Driver{NoSync: os.Getenv(NoSync) != ""}, Opened: &engine}})
+		h, err := host.Open(context.Background(), host.Options{Dir: p.Dir, Driver: stored})
 		if err == nil {
 			return h, engine
 		}
