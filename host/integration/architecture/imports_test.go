@@ -141,7 +141,7 @@ func rules() []rule {
 		{pkg: "sdk/client", never: []string{"os/exec"}}, // the standard library only: programs of others import it
 		{pkg: "host/integration/*"},                     // tests only
 		// These serve tests only.
-		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/operator/admin", "host/sandbox", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
+		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/operator/admin", "host/sandbox", "host/space", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
 		{pkg: "host/testing/guest", own: []string{"abi", "host/sandbox", "host/sandbox/wasm", "host/testing/asm"}, never: outside},
 		{pkg: "host/testing/ociregistry", own: []string{"host/testing/await"}}, // serves tests only
 		{pkg: "host/testing/nodejs"}, // serves tests only
