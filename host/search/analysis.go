@@ -76,6 +76,11 @@ func (a *Analyser) Words(text string) iter.Seq2[string, bool] {
 // ID identifies the analysis: analysers with equal IDs produce equal terms.
 func (a *Analyser) ID() string { return analysisVersion + "-" + a.language }
 
+// Finds reports whether two analysers find the same words.
+func (a *Analyser) Finds(other *Analyser) bool {
+	return a != nil && other != nil && a.language == other.language
+}
+
 // eachWord calls do for each word of a text. Invalid UTF-8 separates words.
 func (a *Analyser) eachWord(text string, do func(word)) {
 	if isASCII(text) {

@@ -241,7 +241,7 @@ func (x *Index) reread(ctx context.Context, p *part, t *tail, from, to int, read
 	x.mu.Lock() // which guards what the analyses of words remember of a tail
 	defer x.mu.Unlock()
 	for i := range prepared {
-		t.add(prepared[i].words, lengthCode(prepared[i].length))
+		t.add(&prepared[i])
 	}
 	return nil
 }

@@ -78,14 +78,6 @@ func (r *ranking) eachScored(do func(candidate)) {
 	}
 }
 
-// slotOf is the slot of a row that is scored as a turn, or none.
-func (r *ranking) slotOf(row uint32) uint32 {
-	if r.turns == nil {
-		return none
-	}
-	return r.turns.threads.slotOfRow(row)
-}
-
 // lexical is a document's lexical score; 0 when it does not match.
 func (r *ranking) lexical(number uint32) float64 {
 	if slot := r.slotOf(number); slot != none {

@@ -224,6 +224,7 @@ type preparedDoc struct {
 	speaker []string
 	asks    bool // it ends in a question mark
 	vector  Embedding
+	digest  uint64 // of what was analysed
 	of      *analyses
 }
 
@@ -295,7 +296,7 @@ func (x *Index) prepare(d *Doc, others []wordPosition) (p preparedDoc, all []wor
 		p.speaker = a.by.terms(t.Speaker)
 		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
-	p.words, p.length = a.words[len(others):], a.length
+	p.words, p.length, p.digest = a.words[len(others):], a.length, digestOf(d)
 	if s := x.vectors(); s != nil {
 		p.vector = s.EmbedDocument(d, DocumentWords{a.by, [3][]wordPosition{a.words[before:speaker], a.words[len(others):passages], a.words[speaker:caption]}})
 	}
@@ -439,7 +440,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
 		x.signalDue()
 	}
 	tail.note(x.table, r, local)
-	tail.tail.add(p.words, r.length)
+	tail.tail.add(p)
 }
 
 // visibleIn returns the row of a document that a lineage sees, or none.

@@ -50,6 +50,14 @@ func (r *ranking) plainMembers() Set {
 	return set
 }
 
+// slotOf is the slot of a row that is scored as a turn, or none.
+func (r *ranking) slotOf(row uint32) uint32 {
+	if r.turns == nil {
+		return none
+	}
+	return r.turns.threads.slotOfRow(row)
+}
+
 // numbersInRuns returns which groups of 64 documents have rows whose numbers follow each other, a bit each.
 func (p *part) numbersInRuns() bitset {
 	if p.sealed == nil {

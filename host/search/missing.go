@@ -1,16 +1,26 @@
 package search
 
-// Missing counts the given versions that the index lacks or has with other content.
+// analysedEach is of how many documents Missing analyses one again.
+const analysedEach = 32
+
+// Missing counts the given versions that the index lacks or has with other content. The index keeps a digest of what it analysed of each
+// document, which is compared with that of the version. One document in analysedEach, and one that is asked for by itself, is analysed again,
+// and some of its terms are looked up.
 func (x *Index) Missing(docs ...Doc) (missing int) {
-	analysed := make([]preparedDoc, len(docs))
+	analysed := make([]*preparedDoc, len(docs))
+	for i := 0; i < len(docs); i += analysedEach {
+		p, _ := x.prepare(&docs[i], nil)
+		analysed[i] = &p
+	}
+	digests := make([]uint64, len(docs))
 	for i := range docs {
-		analysed[i], _ = x.prepare(&docs[i], nil)
+		digests[i] = digestOf(&docs[i])
 	}
 	err := x.guard(func() error {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		for i := range docs {
-			if !x.contains(&docs[i], &analysed[i]) {
+			if !x.contains(&docs[i], digests[i], analysed[i]) {
 				missing++
 			}
 		}
@@ -22,8 +32,8 @@ func (x *Index) Missing(docs ...Doc) (missing int) {
 	return missing
 }
 
-// contains reports whether the index has a version of a document with the same content.
-func (x *Index) contains(d *Doc, p *preparedDoc) bool {
+// contains reports whether the index has a version of a document with the same content. p is its analysis, or nil.
+func (x *Index) contains(d *Doc, digest uint64, p *preparedDoc) bool {
 	t := x.table
 	space, ok := t.spaceOf[space{d.Namespace, d.Collection}]
 	if !ok {
@@ -43,7 +53,10 @@ func (x *Index) contains(d *Doc, p *preparedDoc) bool {
 	}
 	at := t.placeOf(number)
 	part := x.parts[at.part]
-	return x.sameColumns(r, d) && part.lengths()[at.local] == lengthCode(p.length) && part.hasAll(p.words, at.local)
+	if had, ok := part.digest(at.local); !ok || had != digest {
+		return false
+	}
+	return x.sameColumns(r, d) && (p == nil || part.lengths()[at.local] == lengthCode(p.length) && part.hasAll(p.words, at.local))
 }
 
 // hasAll reports whether a document has the terms of words as often. It checks a sample of them.

@@ -77,6 +77,14 @@ func (p *part) lengths() []byte {
 	return p.tail.lengths
 }
 
+// digest returns the digest of what was analysed of a document; ok is false if the part has none.
+func (p *part) digest(local uint32) (d uint64, ok bool) {
+	if p.sealed != nil {
+		return p.sealed.Digest(local)
+	}
+	return p.tail.digests[local], true
+}
+
 // reader iterates over a term's postings block by block: documents in ascending order with their frequencies. The result
 // of Next is valid until the next call, and empty at the end.
 type reader interface {
@@ -125,7 +133,8 @@ type tail struct {
 	terms   numbering // of entries
 	seed    maphash.Seed
 	lengths []byte
-	size    int // bytes of positions
+	digests []uint64 // of what was analysed
+	size    int      // bytes of positions
 
 	numbers room[uint32]
 	places  room[byte]
@@ -157,7 +166,7 @@ func (t *tail) reset() (size int) {
 		size += 8*cap(e.docs) + cap(e.positions)
 	}
 	clear(t.terms.slots)
-	t.entries, t.terms.used, t.lengths, t.size = entries[:0], 0, t.lengths[:0], 0
+	t.entries, t.terms.used, t.lengths, t.digests, t.size = entries[:0], 0, t.lengths[:0], t.digests[:0], 0
 	return size + entrySize*cap(entries)
 }
 
@@ -217,11 +226,11 @@ func (t *tail) enter(term string) uint32 {
 	return number
 }
 
-// add adds a document, given its words in their order.
-func (t *tail) add(words []wordPosition, length byte) {
+// add adds an analysed document.
+func (t *tail) add(p *preparedDoc) {
 	doc := uint32(len(t.lengths))
-	t.lengths = append(t.lengths, length)
-	for _, w := range words {
+	t.lengths, t.digests = append(t.lengths, lengthCode(p.length)), append(t.digests, p.digest)
+	for _, w := range p.words {
 		e := t.entryOf(w.wordAnalysis)
 		before := len(e.positions)
 		t.place(e, doc, w.at)
@@ -334,6 +343,7 @@ func extent(positions []byte, count uint32) int {
 // write compresses a frozen tail to a segment, beside what the writer has.
 func (t *tail) write(w *segment.Writer, payload []byte) (*segment.Segment, error) {
 	w.Reserve(t.size)
+	w.Digests(t.digests)
 	for _, e := range t.sorted() {
 		w.Term(e.term)
 		w.AddAll(e.docs, e.frequencies, e.positions)

@@ -56,3 +56,20 @@ type Candidate struct {
 	Semantic float64 // the score of Nearest; NaN: not among the nearest, or without a vector
 	Score    float64 // the fused score
 }
+
+// DocumentWords are the words of a document's passages, as its analyser found them for the index, so that a text is analysed once.
+type DocumentWords struct {
+	By   *Analyser
+	said [3][]wordPosition // the speaker, the passages, and the caption
+}
+
+// Each calls do for the words in their order until do returns false: those of a turn's speaker, of the passages, and of the caption.
+func (w DocumentWords) Each(do func(Word) bool) {
+	for _, list := range w.said {
+		for _, word := range list {
+			if !do(Word{word.wordAnalysis}) {
+				return
+			}
+		}
+	}
+}

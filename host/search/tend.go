@@ -213,7 +213,7 @@ func (x *Index) plan(parts []*part) mergePlan {
 // join writes the merged segment.
 func (x *Index) join(m mergePlan, parts []*part) (*segment.Segment, error) {
 	w := &segment.Writer{}
-	lengths := make([]byte, len(m.into.rows))
+	lengths, digests := make([]byte, len(m.into.rows)), make([]uint64, len(m.into.rows))
 	sources, positions := make([]*segment.Segment, len(parts)), 0
 	for i, p := range parts {
 		sources[i] = p.sealed
@@ -221,10 +221,12 @@ func (x *Index) join(m mergePlan, parts []*part) (*segment.Segment, error) {
 		for local, to := range m.moved[i] {
 			if to != none {
 				lengths[to] = p.sealed.Lengths()[local]
+				digests[to], _ = p.sealed.Digest(uint32(local))
 			}
 		}
 	}
 	w.Reserve(positions)
+	w.Digests(digests)
 	var list segment.Cursor
 	segment.Merge(sources, func(term string, of []segment.Postings) {
 		w.Term(term)

@@ -131,3 +131,24 @@ func (c *wordCache) grown() []wordSlot {
 	c.added = 0
 	return more
 }
+
+// Word is a word that analysis found.
+type Word struct{ *wordAnalysis }
+
+// Term is the index term of the word.
+func (w Word) Term() string { return w.term }
+
+// IsStop reports whether the word is a stop word.
+func (w Word) IsStop() bool { return w.stop }
+
+// Note returns what was noted of the word the last time it was looked up; nil: nothing.
+func (w Word) Note() *Note { return w.note.Load() }
+
+// SetNote notes what is known of the word.
+func (w Word) SetNote(n *Note) { w.note.Store(n) }
+
+// Note is what an embedder knows of a word: By tells whose note it is.
+type Note struct {
+	By     any
+	Number int32
+}

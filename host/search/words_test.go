@@ -71,10 +71,10 @@ func TestEnglishHasNoEndingsAfterADigit(t *testing.T) {
 func TestWordsOfOneTermShareItsPostings(t *testing.T) {
 	tail := newTail(1)
 	tea, Tea, milk := &wordAnalysis{term: "tea"}, &wordAnalysis{term: "tea"}, &wordAnalysis{term: "milk"}
-	tail.add([]wordPosition{{tea, 0}, {milk, 1}, {Tea, 2}}, 3)
+	tail.add(&preparedDoc{words: []wordPosition{{tea, 0}, {milk, 1}, {Tea, 2}}, length: 3})
 	other := newTail(2)
-	other.add([]wordPosition{{milk, 0}, {tea, 7}}, 2)
-	tail.add([]wordPosition{{tea, 5}}, 1)
+	other.add(&preparedDoc{words: []wordPosition{{milk, 0}, {tea, 7}}, length: 2})
+	tail.add(&preparedDoc{words: []wordPosition{{tea, 5}}, length: 1})
 	var got []string
 	for _, of := range [][]*entry{tail.sorted(), other.sorted()} {
 		for _, e := range of {

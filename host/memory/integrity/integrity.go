@@ -3,10 +3,12 @@
 package integrity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -89,24 +91,35 @@ const (
 // others descend from included. Each branch is read at one version, whatever is written meanwhile. It changes nothing. Its error is that
 // it could not go on; what is wrong is in the report.
 func (s Space) Check(ctx context.Context) (Report, error) {
-	v := Report{Findings: []Finding{}}
-	for _, err := range flatten(s.Engine.Check(ctx)) {
-		v.add("store: "+err.Error(), doRepair)
+	var ofStore, v Report
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for _, err := range flatten(s.Engine.Check(ctx)) {
+			ofStore.add("store: "+err.Error(), doRepair)
+		}
+	})
+	err := s.checkBranches(ctx, &v)
+	reading.Wait()
+	all := Report{v.Branches, v.Versions, v.Events, []Finding{}}
+	for _, f := range slices.Concat(ofStore.Findings, v.Findings) {
+		all.add(f.What, f.Do)
 	}
-	if err := ctx.Err(); err != nil {
-		return v, err
-	}
+	return all, cmp.Or(err, ctx.Err())
+}
+
+// checkBranches checks what is stored of each branch.
+func (s Space) checkBranches(ctx context.Context, v *Report) error {
 	for _, b := range s.Branches.Kept() {
 		v.Branches++
-		namespaces, err := s.checkEntries(ctx, b, &v)
+		namespaces, err := s.checkEntries(ctx, b, v)
 		if err != nil {
-			return v, err
+			return err
 		}
 		if !b.Reclaimed && b.Name != lineage.System {
-			s.checkOwn(ctx, b, namespaces, &v)
+			s.checkOwn(ctx, b, namespaces, v)
 		}
 	}
-	return v, ctx.Err()
+	return nil
 }
 
 func flatten(err error) []error {
@@ -139,10 +152,9 @@ func (s Space) askedFor(ctx context.Context, b *lineage.Branch) (func(store.Entr
 	}, nil
 }
 
-// checkEntries decodes every version that was written on a branch, and lists the namespaces there are.
+// checkEntries decodes every version that was written on a branch, and lists the namespaces there are. Versions are compared with the index
+// while the next ones are read.
 func (s Space) checkEntries(ctx context.Context, b *lineage.Branch, v *Report) (namespaces []string, err error) {
-	var docs []search.Doc
-	missing := 0
 	upTo, err := s.Indexed(ctx, 0) // newer versions may not have reached the index
 	if err != nil {
 		return nil, err
@@ -152,11 +164,13 @@ func (s Space) checkEntries(ctx context.Context, b *lineage.Branch, v *Report) (
 		v.add(err.Error(), doRepair)
 		return nil, ctx.Err()
 	}
+	c := s.compare(ctx, b)
 	for page, err := range store.Pages(ctx, s.Engine.Versions, store.Lineage{{Branch: b.ID, At: store.Latest}}, store.Range{}, pageSize) {
 		if err != nil {
 			v.add(fmt.Sprintf("branch %s cannot be read: %v", b.Name, err), doRepair)
-			return namespaces, ctx.Err()
+			break
 		}
+		docs := make([]search.Doc, 0, len(page))
 		for _, e := range page {
 			v.Versions++
 			if !slices.Contains(namespaces, e.Namespace) {
@@ -170,15 +184,53 @@ func (s Space) checkEntries(ctx context.Context, b *lineage.Branch, v *Report) (
 				docs = append(docs, d)
 			}
 		}
-		if missing, err = s.countMissing(ctx, b, docs, missing); err != nil {
-			return namespaces, err
+		if !c.add(docs) {
+			break
 		}
-		docs = docs[:0]
 	}
-	if missing > 0 {
+	missing, err := c.end()
+	if err == nil && missing > 0 {
 		s.findWrong(ctx, v, fmt.Sprintf("branch %s: %s versions are not in the index as they are stored", b.Name, atLeast(missing, mostMissing)))
 	}
-	return namespaces, nil
+	return namespaces, cmp.Or(err, ctx.Err())
+}
+
+// comparison compares versions of a branch with the index, while others are read.
+type comparison struct {
+	pages   chan []search.Doc
+	ended   chan struct{}
+	missing int
+	err     error
+}
+
+func (s Space) compare(ctx context.Context, b *lineage.Branch) *comparison {
+	c := &comparison{pages: make(chan []search.Doc), ended: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		for docs := range c.pages {
+			if c.missing, c.err = s.countMissing(ctx, b, docs, c.missing); c.err != nil {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// add adds versions, and reports false after an error.
+func (c *comparison) add(docs []search.Doc) bool {
+	select {
+	case c.pages <- docs:
+		return true
+	case <-c.ended:
+		return false
+	}
+}
+
+// end waits for the end, and returns how many versions the index lacks.
+func (c *comparison) end() (missing int, err error) {
+	close(c.pages)
+	<-c.ended
+	return c.missing, c.err
 }
 
 // mostMissing is how many versions of a branch are counted that an index does not have.
@@ -333,6 +385,10 @@ func (s Space) stored(ctx context.Context, l store.Lineage, now time.Time) (n in
 			return n, err
 		}
 		if e.Collection != record.Memories || !e.Exists() {
+			continue
+		}
+		if record.Lasts(e) { // checkEntries has decoded it
+			n++
 			continue
 		}
 		r, err := record.Decode(e)

@@ -119,6 +119,16 @@ func (r Record) Expired(now time.Time) bool {
 	return r.Expires != 0 && r.Expires <= now.UnixMicro()
 }
 
+// Lasts reports that the record of an entry never expires and was not purged, without decoding it; false: it may be otherwise.
+func Lasts(e store.Entry) bool {
+	for _, name := range []string{`"x"`, `"p"`, `"X"`, `"P"`, `"\u`} {
+		if bytes.Contains(e.Value, []byte(name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Size is about how many bytes the record has in memory; 0 for nil.
 func (r *Record) Size() int {
 	if r == nil {

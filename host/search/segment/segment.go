@@ -20,7 +20,7 @@ type Segment struct {
 	verified    []atomic.Uint32
 	docs, count int
 
-	terms, top, restarts, postings, positions, lengths, payload, orders, groups section
+	terms, top, restarts, postings, positions, lengths, payload, orders, groups, digests section
 }
 
 // section is where a section is in the body.
@@ -80,7 +80,8 @@ func Open(name string, data []byte) (*Segment, error) {
 	if checksum(s.sums) != binary.LittleEndian.Uint32(numbers[8:]) {
 		return corrupt("its checksums are not what was written")
 	}
-	if s.docs != s.lengths.size() || s.postings.size() < padding || s.orders.size() < 8+padding || s.groups.size() < 8+padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.tops() {
+	if s.docs != s.lengths.size() || s.postings.size() < padding || s.orders.size() < 8+padding || s.groups.size() < 8+padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.tops() ||
+		s.digests.size() != 0 && s.digests.size() != 8*s.docs {
 		return corrupt("its sections are not as large as they should be")
 	}
 	s.verified = make([]atomic.Uint32, (blocks+31)/32)
@@ -89,7 +90,7 @@ func Open(name string, data []byte) (*Segment, error) {
 
 // sections lists the sections in their order.
 func (s *Segment) sections() [sections]*section {
-	return [sections]*section{&s.terms, &s.top, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload, &s.orders, &s.groups}
+	return [sections]*section{&s.terms, &s.top, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload, &s.orders, &s.groups, &s.digests}
 }
 
 // Blocks returns the number of blocks that are verified on their own.
@@ -143,6 +144,14 @@ func (s *Segment) Docs() int { return s.docs }
 
 // Lengths returns the length codes given to Finish, a byte for each document. The caller must not change them.
 func (s *Segment) Lengths() []byte { return s.all(s.lengths) }
+
+// Digest returns the digest of a document that was given to Digests; ok is false if there are none.
+func (s *Segment) Digest(doc uint32) (d uint64, ok bool) {
+	if s.digests.size() == 0 || int64(doc) >= int64(s.docs) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(s.read(s.digests, 8*int(doc), 8*int(doc)+8)), true
+}
 
 // Payload returns the payload given to Finish. The caller must not change it.
 func (s *Segment) Payload() []byte { return s.all(s.payload) }

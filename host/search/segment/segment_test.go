@@ -56,12 +56,19 @@ func build(rng *rand.Rand, docs, terms int) (data []byte, want map[string][]occu
 	w.Order("order", ids(order...))
 	w.Group("all", ids(sortedInts(order)...))
 	w.Group("some", ids(sortedInts(order[:docs/2])...))
+	digests := make([]uint64, docs)
+	for i := range digests {
+		digests[i] = digestOfDoc(i)
+	}
+	w.Digests(digests)
 	s, err := w.Finish(lengths, []byte("payload"))
 	if err != nil {
 		panic(err)
 	}
 	return s.Data(), want
 }
+
+func digestOfDoc(doc int) uint64 { return uint64(doc+1) * 0x9e3779b97f4a7c15 }
 
 func ids(numbers ...int) (list []uint32) {
 	for _, n := range numbers {
@@ -157,6 +164,11 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 		if _, ok := s.Find("zz"); ok {
 			t.Error("a term is found that is not there")
 		}
+		for doc := range s.Docs() {
+			if d, ok := s.Digest(uint32(doc)); !ok || d != digestOfDoc(doc) {
+				t.Fatalf("seed %d: document %d has the digest %x, want %x", seed, doc, d, digestOfDoc(doc))
+			}
+		}
 		var all, some []string
 		s.From("", func(term []byte, _ Postings) bool { all = append(all, string(term)); return true })
 		if !slices.Equal(all, sorted(want)) {
@@ -180,6 +192,9 @@ func TestAnEmptySegmentIsOne(t *testing.T) {
 	}
 	if _, ok := s.Find("a"); ok {
 		t.Error("it has a term")
+	}
+	if d, ok := s.Digest(0); ok {
+		t.Errorf("its first document has the digest %x, want none", d)
 	}
 }
 

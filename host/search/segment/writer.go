@@ -13,6 +13,7 @@
 //	payload    whatever the caller keeps with it
 //	orders     lists of documents in orders of the caller's
 //	groups     ascending lists of documents
+//	digests    8 bytes for each document, or none
 //
 // Open reads the header and the checksums alone, whatever the size, so that a mapped segment costs nothing until it is searched.
 // A block is verified when it is first read. What is read is checked as far as memory safety needs it, for bytes that were written with right
@@ -29,12 +30,12 @@ import (
 )
 
 const (
-	magic        = "alcvseg3"
+	magic        = "alcvseg4"
 	restartEach  = 16 // terms
 	restartSize  = 12
 	topEach      = 64 // runs of terms
 	skipSize     = 12
-	sections     = 9
+	sections     = 10
 	headerSize   = len(magic) + 4 + 4 + 4 + sections*8 + 4
 	verifiedSize = 4 << 10 // a page of memory
 )
@@ -44,6 +45,7 @@ type Writer struct {
 	terms, restarts, postings, positions []byte
 	topEnds, topTerms                    []byte
 	orders, groups                       listWriter
+	digests                              []byte
 
 	count      int
 	last, term string
@@ -82,6 +84,14 @@ func (w *Writer) AddShifted(list *Cursor, by uint32) {
 		w.tfs = append(w.tfs, frequencies...)
 	}
 	w.positions = append(w.positions, list.p.segment.all(list.p.positions)...)
+}
+
+// Digests keeps a digest of each document.
+func (w *Writer) Digests(list []uint64) {
+	w.digests = make([]byte, 0, 8*len(list))
+	for _, d := range list {
+		w.digests = binary.LittleEndian.AppendUint64(w.digests, d)
+	}
 }
 
 // Reserve makes room for so many bytes of positions, and as many of postings.
@@ -196,7 +206,7 @@ var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of da
 func (w *Writer) Finish(lengths, payload []byte) (*Segment, error) {
 	w.finishTerm()
 	w.postings = append(w.postings, make([]byte, padding)...)
-	parts := [sections][]byte{w.terms, slices.Concat(w.topEnds, w.topTerms), w.restarts, w.postings, w.positions, lengths, payload, w.orders.finish(), w.groups.finish()}
+	parts := [sections][]byte{w.terms, slices.Concat(w.topEnds, w.topTerms), w.restarts, w.postings, w.positions, lengths, payload, w.orders.finish(), w.groups.finish(), w.digests}
 	size := 0
 	for _, part := range parts {
 		if uint64(len(part)) > math.MaxUint32 {
