@@ -22,7 +22,7 @@ func directory(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
 		t.Fatal(err)
 	}
-	for _, language := range []string{"go", "rust", "c", "assemblyscript"} {
+	for _, language := range []string{"go", "rust", "c", "assemblyscript", "javascript"} {
 		sdk := filepath.Join("sdk", language)
 		if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
 			t.Fatal(err)

@@ -49,7 +49,11 @@ func TestCostsOfEachLanguage(t *testing.T) {
 	names, modules := []string{"C"}, map[string]string{"C": "testdata/c.wasm", "Rust": "testdata/rust.wasm", "AssemblyScript": "testdata/assemblyscript.wasm"}
 	loads, calls := rounds(t)
 	if calls > 1 {
-		names, modules["Go"] = []string{"Go", "Rust", "C", "AssemblyScript"}, builtGo(t)
+		names, modules["Go"] = []string{"Go", "Rust", "C", "AssemblyScript", "JavaScript"}, builtGo(t)
+		modules["JavaScript"] = filepath.Join(t.TempDir(), "javascript.wasm")
+		if err := os.WriteFile(modules["JavaScript"], inJavaScript(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n| language | module | cold load | warm load | first call | call | call with 4 operations | echo of 64 KiB | call after it | its memory | fuel of a call | fuel per ms |\n"+

@@ -20,6 +20,8 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/guests/engines"
+	source "github.com/alcove-memory/alcove/host/family/author/script"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -298,6 +300,52 @@ func TestTheCommittedGuestsOfOtherLanguagesAnswerAlike(t *testing.T) {
 			module(t, filepath.Join("testdata", language+".wasm"))
 		})
 	}
+}
+
+// inJavaScript is the guest in JavaScript: nothing is compiled.
+func inJavaScript(t testing.TB) []byte {
+	t.Helper()
+	engine, err := engines.Of("javascript")
+	if err != nil {
+		t.Fatal(err)
+	}
+	family, err := source.Bundle(filepath.Join("javascript", "family.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := source.Module(engine, family)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Its numbers are those of JavaScript, and so is the form of its JSON: 1.50 is 1.5, and an escape may be another one of the same character.
+func TestTheGuestInJavaScriptAnswersAlike(t *testing.T) {
+	t.Parallel()
+	compare(t, plain(t, inModule(t, inJavaScript(t))), plain(t, answers(t)))
+}
+
+// plain gives the JSON of each line one form.
+func plain(t *testing.T, lines string) string {
+	t.Helper()
+	var all []string
+	for line := range strings.Lines(lines) {
+		line = strings.TrimSuffix(line, "\n")
+		name, rest, _ := strings.Cut(line, ": ")
+		rest, logged, _ := strings.Cut(rest, " log [")
+		var value any
+		body, failed := strings.CutPrefix(rest, "error ")
+		if json.Unmarshal([]byte(body), &value) == nil {
+			data, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = fmt.Sprintf("failed %v %s", failed, data)
+		}
+		all = append(all, name+": "+rest+" log "+logged)
+	}
+	return strings.Join(all, "\n") + "\n"
 }
 
 // Each day the guest of another language is built. The committed modules of all are tested each time.

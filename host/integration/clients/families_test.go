@@ -44,6 +44,34 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 	}
 }
 
+// packSource makes the same family of a source in JavaScript.
+func packSource(t *testing.T, program, folder, name, description, tool string) {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "family.js")
+	content := fmt.Sprintf(`import { family, t } from "alcove";
+export default family({ name: %q, version: "1.0.0", description: %q, tools: { %s: { description: %q, readOnly: true,
+	input: { text: t.string("What to say.") }, call: ({ text }) => ({ text: text.toUpperCase() }) } } });`, name, description, name+"_text", tool)
+	if err := os.WriteFile(source, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, runWithin, program, "family", "pack", source, "-o", filepath.Join(folder, name+".wasm")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("pack the family %s: %v\n%s", name, err, out)
+	}
+}
+
+func TestRealClientsLoadCallAndUnloadFamiliesInJavaScript(t *testing.T) {
+	node := install(t)
+	program := build(t)
+	folder := t.TempDir()
+	packSource(t, program, folder, "shout", "Answers in capital letters.", "Says it louder.")
+	packSource(t, program, folder, "whisper", "Answers under its breath.", "Says it in a low voice.")
+	files := configurations(t, program, serve(t, program, "--families-dir", folder))
+	for _, c := range stress.Pick(t, 2, append(clients(false), clients(true)...)) {
+		t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "families.mjs", files) })
+	}
+}
+
 // carrying is a server of a program with the first-party families, and the configurations of its clients. The operator gave the commands.
 func carrying(t *testing.T, commands ...string) (files map[string]string) {
 	t.Helper()
