@@ -75,7 +75,7 @@ func openWith(ctx context.Context, o Options, common space.Common) (*Host, error
 	o.Dir = dir
 	o.Logger = slog.New(trace.Logging(o.Logger.Handler()))
 	h := &Host{options: o, common: common, space: &space.Space{}}
-	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, Clock: o.Clock, Logger: o.Logger})
+	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, LogCalls: o.LogCalls, Clock: o.Clock, Logger: o.Logger})
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}

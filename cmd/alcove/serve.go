@@ -39,6 +39,9 @@ type serveFlags struct {
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
 	logRequests     bool
+	logCalls        bool
+	logFormat       string
+	logLevel        string
 	traces          string // a collector of OpenTelemetry; empty: none
 	anchor          string
 	anchorEvery     time.Duration
@@ -83,6 +86,9 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
 	flags.StringVar(&f.traces, "traces", a.env("ALCOVE_TRACES"), "send spans of calls to the OpenTelemetry collector at this `URL`, such as http://127.0.0.1:4318 (or ALCOVE_TRACES; default: none are)")
+	flags.BoolVar(&f.logCalls, "log-calls", a.env("ALCOVE_LOG_CALLS") != "", "write each call to the server's log: agent, key, tool, namespaces and outcome, never values (or ALCOVE_LOG_CALLS)")
+	flags.StringVar(&f.logFormat, "log-format", a.envOr("ALCOVE_LOG_FORMAT", "text"), "the form of the server's log: text, or json (or ALCOVE_LOG_FORMAT)")
+	flags.StringVar(&f.logLevel, "log-level", a.envOr("ALCOVE_LOG_LEVEL", "info"), "the least level of the server's log: debug, info, warn or error (or ALCOVE_LOG_LEVEL)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
 	flags.DurationVar(&f.anchorEvery, "audit-anchor-every", time.Minute, "how often the head is kept there")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
@@ -149,9 +155,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(out, nil))
+	logger, err := serverLog(out, f.logFormat, f.logLevel)
+	if err != nil {
+		return err
+	}
 	h, err := host.Open(ctx, host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
@@ -176,6 +185,24 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	err = h.Serve(ctx, to)
 	return errors.Join(err, h.Close())
+}
+
+// serverLog is a log in a format, from a level on.
+func serverLog(out io.Writer, format, least string) (*slog.Logger, error) {
+	var o slog.HandlerOptions
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	level, known := levels[least]
+	if !known {
+		return nil, &usageError{fmt.Errorf("--log-level %.40q: it can be debug, info, warn or error", least)}
+	}
+	o.Level = level
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(out, &o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(out, &o)), nil
+	}
+	return nil, &usageError{fmt.Errorf("--log-format %.40q: it can be text or json", format)}
 }
 
 // builtIn are the families that this program carries.

@@ -49,6 +49,8 @@ type Options struct {
 	Conversations string
 	// LogRequests keeps calls of tools in the request log, in the data directory.
 	LogRequests bool
+	// LogCalls writes who calls what to Logger, without values and keys of memories.
+	LogCalls bool
 	// Traces is the URL of a collector of OpenTelemetry, to which spans of calls are sent; empty: none are.
 	Traces string
 	// Anchor keeps the heads of the audit log elsewhere, every AnchorEvery; nil: they are not kept.

@@ -27,6 +27,7 @@ type Options struct {
 	Dir         string // the data directory
 	Version     string // of the program
 	LogRequests bool   // keep calls in the request log
+	LogCalls    bool   // write calls to Logger, without values
 	Clock       func() time.Time
 	Logger      *slog.Logger
 }
@@ -64,6 +65,7 @@ func (a *Account) Called(c tool.Done) {
 	if c.Tool.Name != operation.Name { // its operations count
 		a.sessions.Visited(c.Request.Caller, c.At)
 	}
+	a.logCall(c)
 	a.logRequest(c)
 	if a.space.Usage != nil {
 		a.space.Usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)

@@ -43,18 +43,48 @@ func (a *Account) logRequest(c tool.Done) {
 	e := requestlog.Entry{
 		Time: a.options.Clock().UTC(), Agent: r.Caller.Agent, Key: r.Caller.Key, Client: r.Caller.Client, Family: c.Tool.Family, Tool: r.Tool,
 		Branch: c.At.Branch, Namespace: c.At.Namespace, Arguments: r.Arguments, RequestID: r.RequestID, DryRun: r.DryRun,
-		Outcome: requestlog.Succeeded, Took: float64(c.Took) / float64(time.Millisecond),
+		Outcome: outcome(c), Took: float64(c.Took) / float64(time.Millisecond),
 	}
 	if why := a.withheld(c); why != "" {
 		e.Arguments, e.Withheld = nil, why
 	}
-	switch {
-	case c.Err != nil:
-		e.Outcome = string(tool.FailureOf(c.Err).Code)
-	case c.Tool.Annotations.ReadOnly:
+	if c.Err == nil && c.Tool.Annotations.ReadOnly {
 		e.Result = digestOf(c.Answer)
 	}
 	a.requests.Add(e)
+}
+
+func outcome(c tool.Done) string {
+	if c.Err != nil {
+		return string(tool.FailureOf(c.Err).Code)
+	}
+	return requestlog.Succeeded
+}
+
+// logCall writes to the server's log who called what and where. Keys of memories are not part of it: they may say as much as values.
+func (a *Account) logCall(c tool.Done) {
+	if !a.options.LogCalls {
+		return
+	}
+	r := c.Request
+	a.options.Logger.Info("call", "tool", r.Tool, "family", c.Tool.Family, "agent", r.Caller.Agent, "key", r.Caller.Key, "client", r.Caller.Client, "branch", c.At.Branch,
+		"namespaces", namespaces(c), "reads", c.Tool.Annotations.ReadOnly, "outcome", outcome(c), "ms", c.Took.Milliseconds(), "request_id", r.RequestID, "dry_run", r.DryRun)
+}
+
+// namespaces are those that a call names, or the one where it was made.
+func namespaces(c tool.Done) []string {
+	var named struct {
+		Namespace  string   `json:"namespace"`
+		Namespaces []string `json:"namespaces"`
+	}
+	_ = json.Unmarshal(c.Request.Arguments, &named) // what it cannot read was refused
+	if named.Namespace != "" {
+		named.Namespaces = append(named.Namespaces, named.Namespace)
+	}
+	if len(named.Namespaces) == 0 {
+		return []string{c.At.Namespace}
+	}
+	return named.Namespaces
 }
 
 // withheld returns why the arguments of a call must not reach the disk; empty: they may. A family that redacts what is stored does not
