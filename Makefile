@@ -255,6 +255,9 @@ compare: build $(PEERS) ## measure memory servers of npm beside bin/alcove, and 
 $(PEERS): host/bench/compare/package-lock.json
 	cd host/bench/compare && npm ci && { npm rebuild --ignore-scripts=false better-sqlite3 || echo 'SQLite could not be built'; } && touch node_modules/.package-lock.json
 
+listing: $(IMAGE) ## measure what clients are shown of the tools, and write the tables in docs/guides/clients.md
+	$(GO) run ./host/bench/listing -o docs/guides/clients.md
+
 judge: $(IMAGE)  ## print how well families judge, on labelled sets (JUDGE='-test types'; see host/bench/judge)
 	$(GO) run ./host/bench/judge $(JUDGE)
 

@@ -15,7 +15,7 @@ import (
 //
 //alcove:tool idempotent
 //alcove:title Tag a memory
-//alcove:description Tag one memory from its content: tags, type, importance. Keeps what was given.
+//alcove:description Label a note: tag one memory from its content: tags, type, importance. Keeps what was given.
 type AutoTag struct {
 	reader
 	ID        string `alcove:"required"` // The key of the memory.

@@ -16,7 +16,7 @@ import (
 // Without a language model they are what the memories that the query finds have in common: their tags, and the words that stand out in
 // them. Nothing is stored.
 //
-//alcove:description More terms to search for: what memories about the query also say.
+//alcove:description Other words to search for: what memories about the query also say.
 //alcove:title Expand a query
 //alcove:tool read-only
 type ExpandQuery struct {

@@ -5,7 +5,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // FindDuplicates lists memories that say the same. Nothing changes. keep is the memory that says most, of those the most important, most
 // used, newest.
 //
-//alcove:description List memories that say the same, and which one to keep.
+//alcove:description Notes that are there twice: memories that say the same, and which one to keep.
 //alcove:title Find duplicates
 //alcove:tool read-only
 type FindDuplicates struct{ find }

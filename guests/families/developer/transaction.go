@@ -42,7 +42,7 @@ const (
 //
 //alcove:tool memory_transaction mixed destructive
 //alcove:title Transactions
-//alcove:description Apply several calls together or not at all: begin, commit, rollback.
+//alcove:description All of several calls together, or none of them: begin, commit, rollback.
 //alcove:alias strata_txn_begin action=begin
 //alcove:alias strata_txn_commit action=commit
 //alcove:alias strata_txn_rollback action=rollback

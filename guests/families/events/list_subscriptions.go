@@ -8,7 +8,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // or stopped, if nothing was sent or looked for since more than ten minutes after it was due: memory_subscription_replay starts it again.
 //
 //alcove:title List subscriptions
-//alcove:description Subscriptions you may see.
+//alcove:description Webhooks and subscriptions that are set up, as far as you may see them.
 //alcove:tool read-only
 type ListSubscriptions struct {
 	Limit  int `alcove:"default=50,min=1,max=200"`

@@ -13,7 +13,7 @@ import (
 // are FAMILY.KIND or FAMILY.*, and an unknown kind is refused. namespace_filter are names and patterns such as team/*; agent_filter are authors.
 //
 //alcove:title Subscribe an endpoint
-//alcove:description Send changes to an endpoint the operator named.
+//alcove:description Call a webhook when something changes: send changes to an endpoint the operator named.
 //alcove:tool open-world
 type Subscribe struct {
 	Endpoint        string   `alcove:"required,min=1,max=200"`

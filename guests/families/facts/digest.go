@@ -11,7 +11,7 @@ import (
 // Digest tells what is stored: counts, topics, collections, and a page of memories, newest first. Types are counted exactly; tags and
 // collections are those of the newest 1,000 memories.
 //
-//alcove:description What is stored: counts, topics, collections, a page of memories.
+//alcove:description Overview of all: counts, topics, collections, a page of memories.
 //alcove:tool read-only
 //alcove:title What is stored
 type Digest struct {

@@ -4,7 +4,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // Learn keeps a piece of knowledge. It is stored as a fact of type learning, with the importance of that type.
 //
-//alcove:description Keep a piece of knowledge.
+//alcove:description Keep what was learned.
 //alcove:tool idempotent
 //alcove:title Keep knowledge
 type Learn struct {

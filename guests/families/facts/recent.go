@@ -7,7 +7,7 @@ import (
 
 // Recent lists the newest memories first. They are of any type. effectiveImportance is the importance with what use and feedback added.
 //
-//alcove:description Newest memories first.
+//alcove:description Last things stored, newest first.
 //alcove:tool read-only
 //alcove:title Newest memories
 type Recent struct {

@@ -11,7 +11,7 @@ import (
 // Update changes given fields of a memory; the rest stays. metadata adds members, and null removes one. expires_at null, or empty, has the
 // memory kept without end.
 //
-//alcove:description Change given fields of a memory; the rest stays.
+//alcove:description Change fields of a memory, such as importance; the rest stays.
 //alcove:tool idempotent
 //alcove:title Change a memory
 //alcove:alias memory_update_metadata

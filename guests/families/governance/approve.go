@@ -13,7 +13,7 @@ import (
 // would count. A change that clashes with what was written since is not merged.
 //
 //alcove:title Approve a change
-//alcove:description Approve a waiting change.
+//alcove:description Accept a proposed change: approve one that is waiting.
 type PendingApprove struct {
 	ID       alcove.ID `alcove:"required"`
 	Remember string    `alcove:"default=once,enum=once|session|forever"`

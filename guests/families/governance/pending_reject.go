@@ -7,7 +7,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // Its approver may, and its author.
 //
 //alcove:title Reject a change
-//alcove:description Reject a waiting change.
+//alcove:description Turn down a proposed change: reject one that is waiting.
 //alcove:tool destructive
 type PendingReject struct {
 	ID       alcove.ID `alcove:"required"`

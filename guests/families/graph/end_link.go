@@ -11,7 +11,7 @@ import (
 // moved beyond now. A memory's own link to the target goes when none of their links holds any more.
 //
 //alcove:title End a link
-//alcove:description Say that a link between two memories or entities no longer holds.
+//alcove:description Say that something no longer holds: end a link between two memories or entities.
 //alcove:tool idempotent
 type EndLink struct {
 	SourceID   alcove.ID `alcove:"required,alias=from"`

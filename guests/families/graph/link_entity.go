@@ -14,7 +14,7 @@ import (
 //
 //alcove:camel
 //alcove:title Register an entity
-//alcove:description Register an entity (person, project, company, concept, tool) and its relations; safe to repeat.
+//alcove:description Add a person, project, company, concept or tool as an entity, with its relations; safe to repeat.
 //alcove:tool idempotent
 type LinkEntity struct {
 	EntityID      alcove.ID             `alcove:"required,alias=id"`

@@ -13,7 +13,7 @@ import (
 // in the order of their ids. corrected says that source or target is spelled otherwise, truncated that graph_max_visits ended the search.
 //
 //alcove:title Find connections
-//alcove:description Shortest connections between two memories or entities.
+//alcove:description How are two memories or entities connected: the shortest paths.
 //alcove:tool read-only
 type FindPaths struct {
 	SourceID   alcove.ID `alcove:"required,alias=from"`

@@ -15,7 +15,7 @@ import (
 // limit or graph_max_visits ended the walk.
 //
 //alcove:title Walk the graph
-//alcove:description Walk outward from a memory or entity along its links, as they held at a time.
+//alcove:description Everything within some steps of a memory or entity: walk outward along links, as they held at a time.
 //alcove:tool read-only
 type GraphQuery struct {
 	SourceID      alcove.ID `alcove:"required,alias=id"`

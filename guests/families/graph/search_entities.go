@@ -12,7 +12,7 @@ import (
 //
 //alcove:camel
 //alcove:title Search entities
-//alcove:description Find entities (people, projects, companies, tools) by name or alias.
+//alcove:description Which people, projects, companies or tools are known by a name or alias: find entities.
 //alcove:tool read-only
 type SearchEntities struct {
 	Query string `alcove:"required,min=1,alias=name"`

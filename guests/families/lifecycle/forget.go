@@ -15,7 +15,7 @@ import (
 // that more match.
 //
 //alcove:title Forget all that matches
-//alcove:description Archive all memories that match a pattern, type, tags or age; previews unless dry_run is false.
+//alcove:description Archive everything that matches a tag, pattern, type or age; previews unless dry_run is false.
 //alcove:tool destructive
 type ForgetMatching struct {
 	Pattern   string

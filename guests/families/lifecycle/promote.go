@@ -12,7 +12,7 @@ import (
 // same key in a namespace above links to the memory that it is derived from.
 //
 //alcove:title Promote a memory
-//alcove:description Keep a memory for good, or copy it to a parent namespace.
+//alcove:description Keep a memory forever, or copy it to a parent namespace.
 //alcove:tool idempotent
 type Promote struct {
 	ID          alcove.ID `alcove:"required"`

@@ -13,7 +13,7 @@ import (
 // Recipients are agents that memory_who_is_here or memory_list_agents knows; a message to an unknown one is refused. sequence is a last_heard
 // from which memory_hear goes on.
 //
-//alcove:description Say something to everyone here, or to some.
+//alcove:description Tell the other agents here something, all or some.
 //alcove:title Say something
 type Say struct {
 	Message    string   `alcove:"required,min=1,max=65536,alias=content|text"`

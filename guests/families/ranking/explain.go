@@ -15,7 +15,7 @@ const considered = 50
 // adds what each adds to the score; where vector is false the host's own score stands for semantic and lexical, and match is what they
 // add together. host_rank is where the result would be without this family, and where it is if a note says that the rank hook is off.
 //
-//alcove:description Explain why search results rank as they do, feature by feature.
+//alcove:description Why is a result on top: explain the ranking, feature by feature.
 //alcove:title Explain a ranking
 //alcove:tool read-only
 type ExplainRanking struct {

@@ -8,7 +8,7 @@ import (
 // RedactPreview shows what would be replaced in a text: the kinds and places of its secrets, and the text without them. Nothing is stored. The
 // settings leave_kinds, leave_texts and mark count, redact does not.
 //
-//alcove:description Show what redaction would replace in a text: kinds and places, not values.
+//alcove:description Would a text leak a password or key? Show what redaction would replace: kinds and places, not values.
 //alcove:tool read-only idempotent
 //alcove:title Preview redaction
 type RedactPreview struct {

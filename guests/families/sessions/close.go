@@ -16,7 +16,7 @@ import (
 //
 //alcove:camel
 //alcove:title Close a session
-//alcove:description End work and keep a summary.
+//alcove:description Wrap up: work is done for today; keep a summary.
 //alcove:tool idempotent
 type CloseSession struct {
 	SessionID alcove.ID `alcove:"required,alias=id"`

@@ -8,7 +8,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //
 //alcove:camel
 //alcove:title List handoffs
-//alcove:description Handoffs waiting for an agent.
+//alcove:description Work somebody left for an agent: handoffs that wait.
 type GetHandoffs struct {
 	AgentID     string // You, unless you may act as others.
 	Limit       int    `alcove:"default=5,min=1,max=100"`

@@ -18,7 +18,7 @@ import (
 //
 //alcove:camel
 //alcove:title Pack a context
-//alcove:description Fill a token budget with the facts that matter.
+//alcove:description The most important facts in so many tokens: fill a token budget.
 //alcove:tool read-only
 type PackContext struct {
 	Topic       string `alcove:"required,min=1,alias=query"`

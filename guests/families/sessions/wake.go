@@ -15,7 +15,7 @@ import (
 //
 //alcove:camel
 //alcove:title Resume from a checkpoint
-//alcove:description Resume from a checkpoint; older means shorter.
+//alcove:description Pick up where you left off: resume from a checkpoint; older means shorter.
 //alcove:tool read-only
 type Wake struct {
 	CheckpointID string `alcove:"default=latest,alias=id"`

@@ -6,7 +6,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // changes nothing and tells how it is. The methods are embedding, by the embedder that the operator configured, and lexical, for which hash and tfidf are other names. threshold
 // is the least likeness of what is found by meaning.
 //
-//alcove:description Turn semantic search on, off, or stricter.
+//alcove:description Switch search by meaning (semantic) on, off, or stricter.
 //alcove:tool idempotent
 //alcove:title Configure semantic search
 //alcove:alias memory_get_semantic_config

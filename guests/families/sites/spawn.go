@@ -14,7 +14,7 @@ import (
 //
 //alcove:camel
 //alcove:title Delegate a task
-//alcove:description Delegate a task about a website to a temporary agent.
+//alcove:description Send a temporary agent to a website with a task: delegate it.
 //alcove:tool memory_agent_spawn
 //alcove:alias ora.agent.spawn
 type AgentSpawn struct {

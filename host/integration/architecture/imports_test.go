@@ -202,6 +202,7 @@ func rules() []rule {
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}},                  // serves measurements only
 		{pkg: "host/bench/judge", own: []string{"guests/lib/words", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client", "sdk/secrets"}}, // likewise
+		{pkg: "host/bench/listing", own: []string{"host", "host/daemon/owner", "host/search/wordvec", "host/testing/server", "host/tool/tokens"}, others: []string{"github.com/blevesearch/snowballstem"}},    // likewise
 		{pkg: "host/bench/pairs"},                                      // likewise
 		{pkg: "host/bench/compare", own: []string{"host/tool/tokens"}}, // likewise
 		{pkg: "host/bench/measure/testtimes"},                          // likewise
