@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/family/author/script"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -19,13 +21,15 @@ import (
 )
 
 func (a *app) familyInspectCommand() *cobra.Command {
-	var bare bool
+	var bare, source bool
 	c := &cobra.Command{
 		Use: "inspect M.wasm", Short: "Validate a module and show its manifest", Args: arguments(1, 1),
 		Example: `  alcove family inspect notes.wasm
-  alcove family inspect plain.wasm --bare`,
+  alcove family inspect plain.wasm --bare
+  alcove family inspect tea.wasm --source`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "accept a module without a manifest")
+	c.Flags().BoolVar(&source, "source", false, "print what its engine runs, of a family in JavaScript or TypeScript")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		module, err := readModule(args[0])
 		if err != nil {
@@ -35,6 +39,9 @@ func (a *app) familyInspectCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
+		if source {
+			return a.printSource(args[0], module)
+		}
 		printed := a.printReport
 		if a.asJSON {
 			printed = func(r *sandbox.Report) error { return a.printJSON(r) }
@@ -42,6 +49,19 @@ func (a *app) familyInspectCommand() *cobra.Command {
 		return errors.Join(printed(report), checkNames(report))
 	}
 	return c
+}
+
+// printSource prints the source of a module: the text behind the name of its file.
+func (a *app) printSource(path string, module []byte) error {
+	name, text, found := bytes.Cut(sandbox.SourceOf(module), []byte{0})
+	if !found {
+		return notFound("%s has no source: its code was compiled", path)
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]string{"file": string(name), "source": string(text)})
+	}
+	code, _, _ := bytes.Cut(text, []byte("\n//# sourceMappingURL=")) // only for positions of errors
+	return a.printf("%s", terminal.Lines(string(code)+"\n"))
 }
 
 // checkModule checks a module and its names.
@@ -73,6 +93,9 @@ func (a *app) printReport(r *sandbox.Report) error {
 		a.printAsked(m)
 	} else {
 		a.printf("no manifest\n")
+	}
+	if r.SourceBytes > 0 {
+		a.printf("source of %d bytes, which its engine runs: --source prints it\n", r.SourceBytes)
 	}
 	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
 		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))

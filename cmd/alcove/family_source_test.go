@@ -32,6 +32,9 @@ func TestASourceBecomesAnInstalledFamily(t *testing.T) {
 		t.Errorf("pack says %s, want that it wrote scripted.wasm", said)
 	}
 	in("alcove family test scripted.wasm --inputs 3")
+	if said := in("alcove family inspect scripted.wasm && alcove family inspect scripted.wasm --source"); !strings.Contains(said, "--source prints it") || !strings.Contains(said, `description: "Keep a note."`) {
+		t.Errorf("inspect says %s, want that it has a source, and the source", said)
+	}
 	in("alcove family install scripted.wasm && alcove family grant scripted --all")
 	if said := in(`alcove call scripted_note '{"text": "green tea"}'`); !strings.Contains(said, `"key"`) {
 		t.Errorf("the call says %s, want a key", said)

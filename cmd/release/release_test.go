@@ -158,6 +158,9 @@ func TestTheBillOfMaterialsIsAsCycloneDXSaysAndNamesFamilies(t *testing.T) {
 			t.Errorf("family %s is %q", f.Name, found[f.Name])
 		}
 	}
+	if want := "pkg:deb/debian/quickjs@2025.04.26-1"; found["quickjs"] != want {
+		t.Errorf("the engine of JavaScript was built from %q, want %q", found["quickjs"], want)
+	}
 	if !strings.HasPrefix(found["std"], "pkg:golang/std@1.") || !strings.Contains(text, `"alcove:catalogue"`) || !strings.Contains(text, `"alcove:release-key"`) {
 		t.Errorf("it lacks the standard library, the catalogue or the key: %s", text)
 	}

@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests/build/image"
+	"github.com/alcove-memory/alcove/guests/engines"
 	"github.com/alcove-memory/alcove/registry/catalogue"
 )
 
@@ -60,7 +62,7 @@ func (r releasedProgram) bom(program []byte, info *debug.BuildInfo) (*cdx.BOM, e
 	if err != nil {
 		return nil, err
 	}
-	parts := append(moduleComponents(info), families...)
+	parts := slices.Concat(moduleComponents(info), engineComponents(), families)
 	main, err := r.component(program, info)
 	if err != nil {
 		return nil, err
@@ -113,6 +115,14 @@ func moduleComponents(info *debug.BuildInfo) []cdx.Component {
 			c.Properties = &[]cdx.Property{{Name: "go:sum", Value: m.Sum}}
 		}
 		list = append(list, c)
+	}
+	return list
+}
+
+// engineComponents are what the engines of languages that are not compiled were built from.
+func engineComponents() (list []cdx.Component) {
+	for _, p := range engines.Parts() {
+		list = append(list, cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: p.URL, Name: p.Name, Version: p.Version, PackageURL: p.URL})
 	}
 	return list
 }

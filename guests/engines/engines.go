@@ -17,6 +17,18 @@ import (
 //go:embed javascript/engine.wasm.gz
 var javascript []byte
 
+// Part is what an engine was built from.
+type Part struct{ Name, Version, URL string }
+
+// Parts are what the engines were built from, beside what is in this repository.
+func Parts() []Part {
+	return []Part{
+		{"quickjs", "2025.04.26-1", "pkg:deb/debian/quickjs@2025.04.26-1"},
+		{"wasi-libc", "0.0~git20220510.9886d3d-2", "pkg:deb/debian/wasi-libc@0.0~git20220510.9886d3d-2"},
+		{"libclang-rt-14-dev-wasm32", "1:14.0.6-12", "pkg:deb/debian/libclang-rt-14-dev-wasm32@1%3A14.0.6-12"},
+	}
+}
+
 // Of returns the engine of a language, as a module without manifest and source.
 func Of(language string) ([]byte, error) {
 	if language != "javascript" {

@@ -1,6 +1,7 @@
 package engines_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,17 @@ func TestAnEngineImportsTheContractAndNothingElse(t *testing.T) {
 	}
 	if report.Bytes > 1_000_000 {
 		t.Errorf("it has %d bytes, want at most 1,000,000", report.Bytes)
+	}
+}
+
+// The parts that a bill of materials names are those of the script.
+func TestThePartsOfAnEngineAreThoseOfItsScript(t *testing.T) {
+	script, err := os.ReadFile("javascript/build.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := engines.Parts()[0]; p.Name != "quickjs" || !strings.Contains(string(script), "version="+p.Version+"\n") {
+		t.Errorf("the first part is %+v, want quickjs in the version of build.sh", p)
 	}
 }
 

@@ -22,6 +22,7 @@ type Report struct {
 	TableElements int64         `json:"table_elements"` // initial, over all tables
 	Limits        abi.Limits    `json:"limits"`         // of its requests
 	Manifest      *abi.Manifest `json:"manifest"`       // nil: it has none
+	SourceBytes   int           `json:"source_bytes,omitempty"`
 }
 
 // Check validates a module as Admit does before metering, and describes it. A *Refusal means that the module is at fault.
@@ -35,7 +36,7 @@ func (b Binary) Check(options Options) (*Report, error) {
 	}
 	r := &Report{
 		Digest: b.Digest(), Bytes: len(b.bytes), Functions: len(a.module.Functions), Imports: []string{},
-		Limits: a.limits, Manifest: a.manifest,
+		Limits: a.limits, Manifest: a.manifest, SourceBytes: len(a.source),
 	}
 	for _, i := range a.module.Imports {
 		r.Imports = append(r.Imports, i.Module+"."+i.Name)
@@ -128,6 +129,15 @@ func pack(module, manifest []byte) ([]byte, error) {
 	content := append(wasm.AppendName(nil, abi.Section), section...)
 	out = wasm.AppendU32(append(out, customSection), uint32(len(content)))
 	return append(out, content...), nil
+}
+
+// SourceOf returns the source of a module that was checked; nil: it has none.
+func SourceOf(module []byte) []byte {
+	_, _, sources, _ := bodyOf(module)
+	if len(sources) == 0 {
+		return nil
+	}
+	return sources[0]
 }
 
 // WithSource sets the source of a module, replacing an existing one. The module is an engine, which reads it.
