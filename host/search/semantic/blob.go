@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -136,7 +137,7 @@ type file struct {
 	dimensions int
 	floats     bool // its vectors are float32
 	keys       []digest
-	texts      []digest
+	texts      []digest // nil: none was noted
 	numbers    []uint32 // by row; none: unclaimed. Guarded by the lane.
 	claimed    int
 	buffers    sync.Pool
@@ -177,12 +178,14 @@ func (f *file) read(from io.Reader, size int64) error {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	checked := io.TeeReader(in, sum)
 	var entry [blobEntry]byte
+	f.keys = make([]digest, 0, rows)
 	for range rows {
 		if _, err := io.ReadFull(checked, entry[:]); err != nil {
 			return err
 		}
-		f.keys, f.texts, f.numbers = append(f.keys, digest(entry[:16])), append(f.texts, digest(entry[16:])), append(f.numbers, none)
+		f.addEntry(digest(entry[:16]), digest(entry[16:]))
 	}
+	f.numbers = slices.Repeat([]uint32{none}, len(f.keys))
 	if _, err := io.Copy(io.Discard, checked); err != nil {
 		return err
 	}
@@ -190,6 +193,24 @@ func (f *file) read(from io.Reader, size int64) error {
 		return errors.New("its checksum does not match")
 	}
 	return nil
+}
+
+// addEntry adds a row's digests.
+func (f *file) addEntry(key, text digest) {
+	if text != (digest{}) && f.texts == nil {
+		f.texts = make([]digest, len(f.keys), cap(f.keys))
+	}
+	if f.keys = append(f.keys, key); f.texts != nil {
+		f.texts = append(f.texts, text)
+	}
+}
+
+// textOf returns the digest of a row's text; the zero digest: it was not noted.
+func (f *file) textOf(row uint32) digest {
+	if f.texts == nil {
+		return digest{}
+	}
+	return f.texts[row]
 }
 
 // buffer returns a pooled buffer for a vector's bytes.
@@ -220,9 +241,34 @@ func (f *file) ReadVector(at uint32, into []float32) error {
 	return nil
 }
 
-// readRaw reads the bytes of a vector.
+// window is some consecutive vectors of a file, for those who read many.
+type window struct {
+	file  *file
+	first uint32
+	data  []byte
+}
+
+// windowRows is how many vectors are read at once.
+const windowRows = 512
+
+// read reads a vector, and with it those behind it.
+func (w *window) read(f *file, at uint32, into []float32) error {
+	stride := uint32(f.stride())
+	if w.file != f || at < w.first || (at-w.first+1)*stride > uint32(len(w.data)) {
+		w.file, w.first = f, at/windowRows*windowRows
+		w.data = slices.Grow(w.data[:0], int(stride)*windowRows)[:stride*min(windowRows, uint32(len(f.keys))-w.first)]
+		if err := f.readRaw(w.first, w.data); err != nil {
+			w.file = nil
+			return err
+		}
+	}
+	f.decodeVector(w.data[(at-w.first)*stride:][:stride], into)
+	return nil
+}
+
+// readRaw reads the bytes of vectors from one on.
 func (f *file) readRaw(at uint32, raw []byte) error {
-	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(len(raw))
+	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(f.stride())
 	if _, err := f.reader.ReadAt(raw, offset); err != nil {
 		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)
 	}
@@ -249,9 +295,10 @@ func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows [
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name, reader: r, dimensions: dimensions, keys: make([]digest, len(rows)), texts: make([]digest, len(rows)), numbers: make([]uint32, len(rows))}
-	for i, row := range rows {
-		f.keys[i], f.texts[i], f.numbers[i] = row.key, row.text, none
+	f := &file{name: name, reader: r, dimensions: dimensions, keys: make([]digest, 0, len(rows))}
+	for _, row := range rows {
+		f.addEntry(row.key, row.text)
 	}
+	f.numbers = slices.Repeat([]uint32{none}, len(f.keys))
 	return f, nil
 }

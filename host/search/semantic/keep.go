@@ -63,15 +63,21 @@ func (l *lane) claim(list []pendingDoc) []pendingDoc {
 // claimAll is claim. The caller holds work.
 func (l *lane) claimAll(list []pendingDoc) []pendingDoc {
 	var left []pendingDoc
+	var near window
 	v := make([]float32, l.dimensions)
 	for _, w := range list {
 		key := keyOf(w.ref)
 		l.mu.Lock()
 		at, ok := l.known[key]
 		l.mu.Unlock()
-		if !ok || at.file.ReadVector(at.row, v) != nil || !l.assign(w, key, at, v) {
+		if !ok || near.read(at.file, at.row, v) != nil || !l.assign(w, key, at, v) {
 			left = append(left, w)
 		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.known) == 0 {
+		l.known = map[digest]location{} // a map keeps the memory of what was deleted
 	}
 	return left
 }
@@ -93,7 +99,7 @@ func (l *lane) assign(w pendingDoc, key digest, at location, v []float32) bool {
 	l.setLocation(w.number, at)
 	at.file.numbers[at.row] = w.number
 	at.file.claimed++
-	if text := at.file.texts[at.row]; l.settings.Costly && text != (digest{}) {
+	if text := at.file.textOf(at.row); l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
 	return true
@@ -202,7 +208,7 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 	for _, f := range files {
 		for i, key := range f.keys {
 			l.mu.Lock()
-			r := row{number: f.numbers[i], key: key, text: f.texts[i], from: location{f, uint32(i), true}}
+			r := row{number: f.numbers[i], key: key, text: f.textOf(uint32(i)), from: location{f, uint32(i), true}}
 			newest := l.known[key] == r.from
 			l.mu.Unlock()
 			if r.number == none && (keep == claimed || !newest) {

@@ -84,7 +84,7 @@ type Keeper struct {
 	options Options
 
 	mu       sync.RWMutex
-	refs     []search.Ref // by number; zero: none
+	refs     refs
 	settled  bool
 	source   Source
 	entries  map[string]*entry
@@ -193,11 +193,11 @@ func (k *Keeper) Set(s Settings) error {
 		k.adjust(e, s)
 		return nil
 	}
-	for number, r := range k.refs {
-		if r != (search.Ref{}) && k.options.Gate(r.Collection) > 0 {
-			l.queue.push(uint32(number))
+	k.refs.each(func(number uint32, collection string) {
+		if k.options.Gate(collection) > 0 {
+			l.queue.push(number)
 		}
-	}
+	})
 	if e == nil {
 		k.entries[s.Name] = &entry{serving: l}
 		k.standard = cmp.Or(k.standard, s.Name)
@@ -378,10 +378,7 @@ func (k *Keeper) instant() *lane {
 func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for int(number) >= len(k.refs) {
-		k.refs = append(k.refs, search.Ref{})
-	}
-	k.refs[number] = r
+	k.refs.set(number, r)
 	if k.options.Gate(r.Collection) <= 0 {
 		return
 	}
@@ -399,14 +396,14 @@ func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 func (k *Keeper) Recheck() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for number, r := range k.refs {
-		if r == (search.Ref{}) || k.options.Gate(r.Collection) <= 0 {
-			continue
+	k.refs.each(func(number uint32, collection string) {
+		if k.options.Gate(collection) <= 0 {
+			return
 		}
 		for _, l := range k.lanes() {
-			l.queue.push(uint32(number))
+			l.queue.push(number)
 		}
-	}
+	})
 	for _, l := range k.lanes() {
 		l.wakeUp()
 	}
@@ -416,22 +413,16 @@ func (k *Keeper) Recheck() {
 func (k *Keeper) Remove(number uint32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if int(number) >= len(k.refs) || k.refs[number] == (search.Ref{}) {
+	if !k.refs.remove(number) {
 		return
 	}
-	k.refs[number] = search.Ref{}
 	for _, l := range k.lanes() {
 		l.release(number)
 	}
 }
 
 // ref returns the document of a number; the zero Ref if there is none.
-func (k *Keeper) ref(number uint32) search.Ref {
-	if int(number) >= len(k.refs) {
-		return search.Ref{}
-	}
-	return k.refs[number]
-}
+func (k *Keeper) ref(number uint32) search.Ref { return k.refs.of(number) }
 
 // Status is the progress of an embedder.
 type Status struct {

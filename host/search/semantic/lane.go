@@ -405,7 +405,7 @@ func (l *lane) release(number uint32) {
 	l.set.Remove(number)
 	text := digest{}
 	if at.file != nil {
-		text = at.file.texts[at.row]
+		text = at.file.textOf(at.row)
 		at.file.numbers[at.row] = none
 		at.file.claimed--
 		l.known[at.file.keys[at.row]] = at

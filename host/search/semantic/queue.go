@@ -9,19 +9,19 @@ import (
 type queue struct {
 	mu   sync.Mutex
 	list []uint32
-	in   map[uint32]bool
-	out  int // popped, and neither done nor back
+	in   []uint64 // a bit for each number in the list
+	out  int      // popped, and neither done nor back
 }
 
 func (q *queue) push(numbers ...uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.in == nil {
-		q.in = map[uint32]bool{}
-	}
 	for _, n := range numbers {
-		if !q.in[n] {
-			q.in[n] = true
+		if missing := int(n/64) + 1 - len(q.in); missing > 0 {
+			q.in = append(q.in, make([]uint64, missing)...)
+		}
+		if q.in[n/64]>>(n%64)&1 == 0 {
+			q.in[n/64] |= 1 << (n % 64)
 			q.list = append(q.list, n)
 		}
 	}
@@ -32,10 +32,10 @@ func (q *queue) pop(most int) []uint32 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	from := max(0, len(q.list)-most)
-	taken := make([]uint32, 0, len(q.list)-from)
-	for i := len(q.list) - 1; i >= from; i-- {
-		taken = append(taken, q.list[i])
-		delete(q.in, q.list[i])
+	taken := slices.Clone(q.list[from:])
+	slices.Reverse(taken)
+	for _, n := range taken {
+		q.in[n/64] &^= 1 << (n % 64)
 	}
 	if q.list = q.list[:from]; from == 0 {
 		q.list, q.in = nil, nil

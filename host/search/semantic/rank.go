@@ -146,7 +146,7 @@ func (k *Keeper) Fusion(q search.Query) *search.Fusion {
 func (k *Keeper) gateOf(number uint32) float64 {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.options.Gate(k.ref(number).Collection)
+	return k.options.Gate(k.refs.collectionOf(number))
 }
 
 // complete estimates the vector scores of candidates that were found lexically.
@@ -187,7 +187,7 @@ func (k *Keeper) mix(weight float64, candidates []search.Candidate) {
 		default:
 			semantic = 1
 		}
-		w := weight * k.options.Gate(k.ref(c.Number).Collection)
+		w := weight * k.options.Gate(k.refs.collectionOf(c.Number))
 		c.Score = (1-w)*words + w*semantic
 	}
 }

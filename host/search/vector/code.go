@@ -45,11 +45,11 @@ func (q *codedQuery) score(dot int32, step float32) float32 {
 }
 
 func largest(v []float32) float32 {
-	most := float32(0)
+	most := uint32(0) // of non-negative numbers the bits are in the order of the numbers
 	for _, x := range v {
-		most = max(most, float32(math.Abs(float64(x))))
+		most = max(most, math.Float32bits(x)&^(1<<31))
 	}
-	return most
+	return math.Float32frombits(most)
 }
 
 // setBits writes the signs of the elements as bits into every step-th word.
@@ -57,12 +57,16 @@ func setBits(v []float32, words []uint64, step int) {
 	for at := 0; at < len(v); at += 64 {
 		var w uint64
 		for i, x := range v[at:min(at+64, len(v))] {
-			if x > 0 {
-				w |= 1 << i
-			}
+			w |= positive(x) << i
 		}
 		words[at/64*step] = w
 	}
+}
+
+// positive is 1 for a number above zero, else 0, without a branch, which would be predicted wrongly.
+func positive(x float32) uint64 {
+	const infinite = 0x7f800000 // the bits of the greatest
+	return (uint64(math.Float32bits(x)-1) - infinite) >> 63
 }
 
 // norm is the Euclidean norm.

@@ -167,11 +167,11 @@ func (r *search) floatScores() scores {
 			return
 		}
 		for i, at := range c.sources {
-			if at.reader == nil {
+			if at.reader == 0 {
 				continue
 			}
 			into[i] = float32(math.Inf(-1))
-			if at.reader.ReadVector(at.at, row[:s.options.Dimensions]) == nil { // exact reports a read error
+			if s.readers.read(at, row[:s.options.Dimensions]) == nil { // exact reports a read error
 				s.kernels.dotFloats(r.query, row, into[i:i+1])
 			}
 		}

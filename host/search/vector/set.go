@@ -33,7 +33,7 @@ type Options struct {
 	Portable   bool   // use no vector instructions
 }
 
-// Reader reads stored vectors in full precision. It is safe for concurrent use.
+// Reader reads stored vectors in full precision. It is comparable, and safe for concurrent use.
 type Reader interface {
 	ReadVector(at uint32, into []float32) error
 }
@@ -50,6 +50,7 @@ type Set struct {
 	numbers []uint32 // by row; none: free
 	groups  []group  // by 64 rows
 	free    []uint32 // rows
+	readers readers
 	count   int
 }
 
@@ -69,10 +70,50 @@ type chunk struct {
 	sources  []source
 }
 
-// source is the location of a vector; the zero source is floats.
-type source struct {
-	reader Reader
-	at     uint32
+// source is the location of a vector: a number of readers, or 0 for floats, and an index.
+type source struct{ reader, at uint32 }
+
+// readers are numbered from 1, as long as a vector is read from them.
+type readers struct {
+	list []Reader
+	uses []uint32
+}
+
+// use returns the number of a reader, which one vector more is read from; 0: nil, which stands for floats.
+func (r *readers) use(reader Reader) uint32 {
+	if reader == nil {
+		return 0
+	}
+	at := -1
+	for i := len(r.list) - 1; i >= 0; i-- { // the last one is most likely
+		if r.list[i] == reader {
+			r.uses[i]++
+			return uint32(i + 1)
+		}
+		if r.list[i] == nil {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = len(r.list)
+		r.list, r.uses = append(r.list, nil), append(r.uses, 0)
+	}
+	r.list[at], r.uses[at] = reader, 1
+	return uint32(at + 1)
+}
+
+// leave forgets a reader that no other vector is read from.
+func (r *readers) leave(number uint32) {
+	if number == 0 {
+		return
+	}
+	if r.uses[number-1]--; r.uses[number-1] == 0 {
+		r.list[number-1] = nil
+	}
+}
+
+func (r *readers) read(at source, into []float32) error {
+	return r.list[at.reader-1].ReadVector(at.at, into)
 }
 
 // New returns an empty set.
@@ -153,7 +194,7 @@ func (s *Set) Put(number uint32, v []float32) error {
 	if err != nil {
 		return err
 	}
-	s.put(number, ready, source{})
+	s.put(number, ready, nil, 0)
 	return nil
 }
 
@@ -163,7 +204,7 @@ func (s *Set) PutKept(number uint32, ready []float32, from Reader, at uint32) er
 	if err := s.Check(ready); err != nil {
 		return err
 	}
-	s.put(number, ready, source{from, at})
+	s.put(number, ready, from, at)
 	return nil
 }
 
@@ -172,14 +213,17 @@ func (s *Set) Moved(number uint32, to Reader, at uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if row := s.row(number); row != none {
-		s.chunks[row/chunkRows].setSource(row%chunkRows, source{to, at})
+		s.setSource(row, source{s.readers.use(to), at})
 	}
 }
 
-func (s *Set) put(number uint32, v []float32, at source) {
+func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
 	codes := make([]uint8, s.stride.codes)
 	step := encode(v, codes)
-	length := float32(norm(v))
+	length := float32(1)
+	if s.options.Metric == Dot {
+		length = float32(norm(v))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row := s.row(number)
@@ -194,8 +238,8 @@ func (s *Set) put(number uint32, v []float32, at source) {
 	}
 	group := int(i) / bitGroup * bitGroup * s.stride.bits
 	setBits(v, c.bits[group+int(i)%bitGroup:], bitGroup)
-	c.setSource(i, at)
-	if at.reader == nil {
+	s.setSource(row, source{s.readers.use(from), at})
+	if from == nil {
 		if c.floats == nil {
 			c.floats = make([]float32, chunkRows*s.stride.floats)
 		}
@@ -238,14 +282,16 @@ func (s *Set) grow() {
 }
 
 // setSource sets the location of a row's vector, and frees floats if no row uses it.
-func (c *chunk) setSource(i uint32, at source) {
-	if was := c.sources[i].reader == nil; was != (at.reader == nil) {
+func (s *Set) setSource(row uint32, at source) {
+	c, i := s.chunks[row/chunkRows], row%chunkRows
+	if was := c.sources[i].reader == 0; was != (at.reader == 0) {
 		if was {
 			c.inMemory--
 		} else {
 			c.inMemory++
 		}
 	}
+	s.readers.leave(c.sources[i].reader)
 	if c.sources[i] = at; c.inMemory == 0 {
 		c.floats = nil
 	}
@@ -260,9 +306,10 @@ func (s *Set) Remove(number uint32) {
 		return
 	}
 	c := s.chunks[row/chunkRows]
-	if c.sources[row%chunkRows].reader == nil {
+	if c.sources[row%chunkRows].reader == 0 {
 		c.inMemory--
 	}
+	s.readers.leave(c.sources[row%chunkRows].reader)
 	c.sources[row%chunkRows] = source{}
 	if c.inMemory == 0 {
 		c.floats = nil
@@ -289,8 +336,8 @@ func (s *Set) Vector(number uint32) ([]float32, error) {
 // read reads a row in full precision into a padded row; elements beyond the dimensions are zero.
 func (s *Set) read(row uint32, into []float32) error {
 	c, i := s.chunks[row/chunkRows], row%chunkRows
-	if at := c.sources[i]; at.reader != nil {
-		return at.reader.ReadVector(at.at, into[:s.options.Dimensions])
+	if at := c.sources[i]; at.reader != 0 {
+		return s.readers.read(at, into[:s.options.Dimensions])
 	}
 	copy(into, c.floats[int(i)*s.stride.floats:(int(i)+1)*s.stride.floats])
 	return nil

@@ -391,3 +391,47 @@ func TestSearchesGoOnWhileVectorsComeAndGo(t *testing.T) {
 		t.Errorf("%d vectors", s.Len())
 	}
 }
+
+// number reads vectors of one element, its own value.
+type number struct{ value float32 }
+
+func (n *number) ReadVector(_ uint32, into []float32) error {
+	into[0] = n.value
+	return nil
+}
+
+func TestAReaderIsForgottenWithItsLastVector(t *testing.T) {
+	s := made(t, Options{Dimensions: 1}, nil)
+	from := make([]*number, 5)
+	for i := range from {
+		from[i] = &number{float32(i + 1)}
+		if err := s.PutKept(uint32(i), []float32{1}, from[i], 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Moved(0, from[4], 0)
+	s.Remove(1)
+	if err := s.Put(2, []float32{1}); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, r := range s.readers.list {
+		if r != nil {
+			left++
+		}
+	}
+	if left != 2 {
+		t.Errorf("%d readers are kept, want the two that are read from", left)
+	}
+	if err := s.PutKept(7, []float32{1}, &number{9}, 0); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[uint32]float32{0: 5, 2: 1, 3: 4, 4: 5, 7: 9} {
+		if v, err := s.Vector(n); err != nil || v[0] != want {
+			t.Errorf("vector %d is %v, %v, want %g", n, v, err, want)
+		}
+	}
+	if len(s.readers.list) != 5 {
+		t.Errorf("there is room for %d readers, want a number to be used again", len(s.readers.list))
+	}
+}
