@@ -19,6 +19,14 @@ c)
 	export CLANG="${CLANG:-clang-14}" WASM_LD="${WASM_LD:-wasm-ld-14}"
 	command -v "$CLANG" >/dev/null && command -v "$WASM_LD" >/dev/null || cannot "clang and wasm-ld are not installed (Debian: clang-14 lld-14)"
 	;;
+javascript)
+	for TSC in "$TSC" tsc "$(dirname "$0")/../host/front/console/web/node_modules/.bin/tsc"; do
+		[ -n "$TSC" ] && command -v "$TSC" >/dev/null && break
+		TSC=
+	done
+	[ -n "$TSC" ] || cannot "there is no tsc: TSC names one"
+	export TSC
+	;;
 assemblyscript)
 	command -v node >/dev/null || cannot "node is not installed"
 	guests="$(dirname "$0")/../host/sandbox/testdata/guests/assemblyscript"

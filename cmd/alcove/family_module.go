@@ -60,8 +60,11 @@ func (a *app) printSource(path string, module []byte) error {
 	if a.asJSON {
 		return a.printJSON(map[string]string{"file": string(name), "source": string(text)})
 	}
-	code, _, _ := bytes.Cut(text, []byte("\n//# sourceMappingURL=")) // only for positions of errors
-	return a.printf("%s", terminal.Lines(string(code)+"\n"))
+	// Its last line is a map for positions of errors. Nothing of what runs is left out, whatever looks like such a line.
+	if at := bytes.LastIndex(text, []byte("\n//# sourceMappingURL=")); at >= 0 && !bytes.ContainsAny(bytes.TrimSuffix(text[at+1:], []byte("\n")), "\n\r\u2028\u2029") {
+		text = text[:at+1]
+	}
+	return a.printf("%s", terminal.Lines(string(text)))
 }
 
 // checkModule checks a module and its names.

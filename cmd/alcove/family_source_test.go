@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +12,8 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/project"
+	"github.com/alcove-memory/alcove/guests/engines"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 const remembering = `import { family, t } from "alcove";
@@ -107,4 +112,58 @@ func TestStubsInJavaScriptAnswer(t *testing.T) {
 	if said := runInShell(t, env, "cd "+dir+" && alcove family call tea.wasm tea.pour-out '{}' 2>&1 || true"); !strings.Contains(said, "tea.pour-out is not written yet") {
 		t.Errorf("it says %s, want that the tool is not written yet", said)
 	}
+}
+
+// What follows a line that looks like the map of a source is shown to who reviews it.
+func TestNothingOfASourceHidesFromItsReview(t *testing.T) {
+	for ends, shown := range map[string]bool{
+		"\n//# sourceMappingURL=data:,{}": false, "\n//# sourceMappingURL=data:,{}\n": false,
+		"\n//# sourceMappingURL=x\nevil()": true, "\n//# sourceMappingURL=x\u2028evil()": true, "\n//# sourceMappingURL=x\revil()": true,
+	} {
+		engine, err := engines.Of("javascript")
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, err := sandbox.WithSource(engine, []byte("family.js\x00good();"+ends))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := newApp(nil, &out, io.Discard, func(string) string { return "" }).printSource("m.wasm", module); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "sourceMappingURL"); got != shown || !strings.Contains(out.String(), "good();") {
+			t.Errorf("%q ends as %q, want the last line shown: %v", ends, out.String(), shown)
+		}
+	}
+}
+
+// A client of family dev sees each edit of a source, and its author where a fault is.
+func TestAClientSeesEachEditOfASource(t *testing.T) {
+	t.Parallel()
+	if !guests.Embedded() {
+		t.Skip("there are no templates without -tags guests, after make guests")
+	}
+	env, work := readmeHome(t), t.TempDir()
+	env = append(env, "XDG_CACHE_HOME="+filepath.Join(work, "cache"))
+	runInShell(t, env, "cd "+work+" && alcove family new tea --lang typescript")
+	file := filepath.Join(work, "tea", "family.ts")
+	d := startDev(t, env, filepath.Join(work, "tea"))
+	connect := d.until("serving", "").Connect
+	first := d.until("built", "tea")
+	cmd := exec.Command(connect[0], connect[1:]...)
+	cmd.Env, cmd.Stderr = env, t.Output()
+	c := clientOf(t, cmd)
+	var answer struct{ Text string }
+	if c.call("tea_greet", map[string]any{"name": "Ada"}, &answer); answer.Text != "Hello, Ada!" {
+		t.Errorf("it answers %q, want Hello, Ada!", answer.Text)
+	}
+	edit(t, file, "${name}!`;", "${name}?`;")
+	for d.until("built", "tea").Digest == first.Digest { // a file was seen half-written
+	}
+	if c.call("tea_greet", map[string]any{"name": "Ada"}, &answer); answer.Text != "Hello, Ada?" {
+		t.Errorf("after an edit it answers %q, want Hello, Ada?", answer.Text)
+	}
+	edit(t, file, "import {", "impart {")
+	d.until("failed", "family.ts:2:")
 }
