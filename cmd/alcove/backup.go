@@ -18,15 +18,23 @@ import (
 
 func (a *app) backupCommand() *cobra.Command {
 	incremental := false
+	var seal sealFlags
 	c := &cobra.Command{
 		Use:   "backup FOLDER|FILE",
 		Short: "Back up everything into a folder or a single file while the server runs; --incremental adds changes",
 		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings. Tokens and keys are
 in no backup. A name with an extension, such as space.alcove, is a single file; any other is a folder, which also takes
-increments. A full backup replaces an earlier one of the same store. Where nothing changed, an increment adds no part.`,
+increments. A full backup replaces an earlier one of the same store. Where nothing changed, an increment adds no part.
+
+With recipients or a passphrase the parts are encrypted, in the format of age. The list of parts in a folder is not: it tells versions, times,
+sizes and digests, and nothing that is stored.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			write, err := backupKind(args[0], incremental)
+			sealer, err := seal.sealer()
+			if err != nil {
+				return err
+			}
+			write, err := backupKind(args[0], incremental, backup.Writer{Sealer: sealer})
 			if err != nil {
 				return err
 			}
@@ -47,6 +55,7 @@ increments. A full backup replaces an earlier one of the same store. Where nothi
 			return a.noteAbsent(part.Files)
 		},
 	}
+	seal.add(c)
 	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
 	return c
 }
@@ -70,19 +79,19 @@ func (a *app) noteAbsent(list []backup.File) error {
 	return nil
 }
 
-// backupFunc writes a backup to a path: backup.Full, backup.Increment or backup.ToFile.
+// backupFunc writes a backup to a path: Full, Increment or ToFile of a backup.Writer.
 type backupFunc func(ctx context.Context, path string, from backup.Source, now time.Time) (backup.Part, error)
 
-func backupKind(path string, incremental bool) (backupFunc, error) {
+func backupKind(path string, incremental bool, w backup.Writer) (backupFunc, error) {
 	switch single := backup.IsFile(path); {
 	case single && incremental:
 		return nil, &usageError{errors.New("a single file has no increments: back up into a folder")}
 	case single:
-		return backup.ToFile, nil
+		return w.ToFile, nil
 	case incremental:
-		return backup.Increment, nil
+		return w.Increment, nil
 	}
-	return backup.Full, nil
+	return w.Full, nil
 }
 
 // backUp writes a backup. The server is also told of one that had everything: with backup.ErrUnchanged.
@@ -132,6 +141,7 @@ func (a *app) isOutside(path string) error {
 
 func (a *app) restoreCommand() *cobra.Command {
 	keep := false
+	var open openFlags
 	c := &cobra.Command{
 		Use:   "restore FOLDER|FILE",
 		Short: "Restore a backup into a data directory (--data) without a store, and verify it",
@@ -151,8 +161,12 @@ refused, unless it is to go on with that.`,
 			if err != nil {
 				return err
 			}
+			opener, err := open.opener()
+			if err != nil {
+				return err
+			}
 			bar := a.progress("restoring", -1)
-			r, err := directory.Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
+			r, err := directory.Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Opener: opener, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})
@@ -162,6 +176,7 @@ refused, unless it is to go on with that.`,
 			return a.printRestored(dir, r)
 		},
 	}
+	open.add(c)
 	c.Flags().BoolVar(&keep, "keep-settings", false, "go on with the alcove.lock and embedders.json of the directory where the backup's differ")
 	return c
 }

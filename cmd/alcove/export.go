@@ -12,6 +12,7 @@ import (
 func (a *app) exportCommand() *cobra.Command {
 	var q operator.Selection
 	only := false
+	var seal sealFlags
 	c := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write everything as lines of JSON: all branches, history, logs and counters; or only some memories",
@@ -20,20 +21,25 @@ With --memories, or any flag that selects, the memories of one branch are writte
 a line, without history and logs; alcove import stores them anywhere.`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			sealer, err := seal.sealer()
+			if err != nil {
+				return err
+			}
 			bar := a.progress("exporting", -1)
-			write := func(w io.Writer) error {
+			write := sealedTo(sealer, func(w io.Writer) error {
 				w = io.MultiWriter(w, bar)
 				if only || q != (operator.Selection{}) {
 					return receive(c.Context(), a, operator.ExportMemories, q, w)
 				}
 				return receive(c.Context(), a, operator.Export, operator.ExportRequest{}, w)
-			}
+			})
 			if len(args) == 0 || args[0] == "-" {
 				return errors.Join(write(a.out.Data()), bar.Close())
 			}
 			return errors.Join(writeOutput(args[0], 0o600, write), bar.Close())
 		},
 	}
+	seal.add(c)
 	flags := c.Flags()
 	flags.BoolVar(&only, "memories", false, "only memories, without history and logs")
 	flags.StringVar(&q.Branch, "branch", "", "only memories visible on this branch")

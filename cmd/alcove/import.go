@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/store/sealing"
 )
 
 // importBatch is the number of memories in one request.
@@ -21,6 +23,7 @@ const (
 
 func (a *app) importCommand() *cobra.Command {
 	var o importOptions
+	var open openFlags
 	c := &cobra.Command{
 		Use:   "import FILE|FOLDER",
 		Short: "Import a file of alcove export or of another memory tool, or the transcripts of a client",
@@ -34,12 +37,19 @@ the namespace of their project. What was read before is not read again, unless -
 it is interrupted.`, importer.FormatNames(), transcriptNames()),
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			bundle, err := isBundle(args[0])
+			opener, err := open.opener()
+			if err != nil {
+				return err
+			}
+			bundle, sealed, err := isBundle(args[0], opener)
 			if err != nil {
 				return err
 			}
 			if bundle && o.format == "" && !o.follow && !o.again {
-				return a.importBundle(c.Context(), args[0], o)
+				return a.importBundle(c.Context(), args[0], opener, o)
+			}
+			if sealed {
+				return &usageError{fmt.Errorf("%s is encrypted, and no bundle: decrypt it first, with: age --decrypt", args[0])}
 			}
 			source, ok, err := o.transcripts(args[0])
 			if err != nil {
@@ -51,6 +61,7 @@ it is interrupted.`, importer.FormatNames(), transcriptNames()),
 			return a.importMemories(c.Context(), args[0], o)
 		},
 	}
+	open.add(c)
 	flags := c.Flags()
 	flags.StringVar(&o.format, "format", "", "the format of the input")
 	flags.StringVar(&o.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch to store on (or ALCOVE_BRANCH)")
@@ -70,23 +81,27 @@ type importOptions struct {
 	quiet                     bool // dry: says nothing
 }
 
-// isBundle reports whether a file begins as a bundle does.
-func isBundle(path string) (bool, error) {
+// isBundle reports whether a file begins as a bundle does, and whether it is encrypted.
+func isBundle(path string, by *sealing.Opener) (is, sealed bool, err error) {
 	if isFolder(path) {
-		return false, nil
+		return false, false, nil
 	}
-	f, err := openFile(path)
+	f, r, err := openSealed(path, by)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer f.Close()
-	start, _ := bufio.NewReader(f).Peek(len(bundleStart))
-	return string(start) == bundleStart, nil
+	start, _ := bufio.NewReader(r).Peek(len(bundleStart))
+	first := make([]byte, 64)
+	if _, err := f.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return string(start) == bundleStart, sealing.IsSealed(first), nil
 }
 
 const bundleStart = `{"alcove":"bundle"`
 
-func (a *app) importBundle(ctx context.Context, path string, o importOptions) error {
+func (a *app) importBundle(ctx context.Context, path string, by *sealing.Opener, o importOptions) error {
 	if o.branch != "" || o.namespace != "" || o.dry || o.skip {
 		return &usageError{errors.New("a bundle is imported as it is: --branch, --namespace, --skip-invalid and --dry-run are for memories (alcove export --memories)")}
 	}
@@ -94,7 +109,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 	if err != nil {
 		return err
 	}
-	f, err := openFile(path)
+	f, r, err := openSealed(path, by)
 	if err != nil {
 		return err
 	}
@@ -108,7 +123,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 		return err
 	}
 	bar := a.progress("importing", info.Size())
-	v, err := directory.Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
+	v, err := directory.Import(ctx, r, func(n int64) { _ = bar.Set64(n) })
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}

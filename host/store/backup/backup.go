@@ -14,18 +14,38 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/store/sealing"
 )
 
 // Source writes a part: a space, or its changes since a base, as Write does.
 type Source func(ctx context.Context, since Base, w io.Writer) error
 
-// Full writes a full backup to a folder, and then removes the parts of an earlier backup of the same space.
+// Writer writes backups. The zero value encrypts nothing.
+type Writer struct{ Sealer *sealing.Sealer }
+
+// Full is Writer.Full without encryption.
 func Full(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
+	return Writer{}.Full(ctx, dir, from, now)
+}
+
+// Increment is Writer.Increment without encryption.
+func Increment(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
+	return Writer{}.Increment(ctx, dir, from, now)
+}
+
+// ToFile is Writer.ToFile without encryption.
+func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part, error) {
+	return Writer{}.ToFile(ctx, path, from, now)
+}
+
+// Full writes a full backup to a folder, and then removes the parts of an earlier backup of the same space.
+func (w Writer) Full(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	old, err := ReadManifest(dir)
 	if err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, ErrBroken) {
 		return Part{}, err
 	}
-	f := &folder{dir: dir, before: old, now: now}
+	f := &folder{dir: dir, before: old, now: now, sealer: w.Sealer}
 	p, err := f.add(ctx, Manifest{}, from, func(p Part) error { return sameSpace(dir, old, p) })
 	if err == nil {
 		err = f.removeOthers(p)
@@ -50,7 +70,7 @@ func sameSpace(dir string, old Manifest, p Part) error {
 var ErrUnchanged = errors.New("nothing changed since the newest part")
 
 // Increment adds a part with the changes since the newest part. With ErrUnchanged it returns that part, and adds none.
-func Increment(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
+func (w Writer) Increment(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return Part{}, err
@@ -58,8 +78,11 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 	if len(m.Parts) == 0 {
 		return Part{}, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}
-	f := &folder{dir: dir, before: m, now: now}
+	f := &folder{dir: dir, before: m, now: now, sealer: w.Sealer}
 	last := m.Parts[len(m.Parts)-1]
+	if last.Sealed && w.Sealer == nil {
+		return Part{}, fmt.Errorf("the backup in %s is encrypted, and so must its increments be: give the recipients or the passphrase again", dir)
+	}
 	p, err := f.add(ctx, m, from, func(p Part) error { return p.follows(last) })
 	if errors.Is(err, ErrUnchanged) {
 		return last, err
@@ -71,13 +94,16 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 }
 
 // writePart writes a part to a file, syncs it and closes it.
-func writePart(ctx context.Context, f *os.File, since Base, from Source, now time.Time) (Part, error) {
-	w := newPartFile(f)
+func writePart(ctx context.Context, f *os.File, by *sealing.Sealer, since Base, from Source, now time.Time) (Part, error) {
+	w, err := newPartFile(f, by)
+	if err != nil {
+		return Part{}, err
+	}
 	if err := w.finish(from(ctx, since, w)); err != nil {
 		return Part{}, err
 	}
 	p := w.parser.part()
-	p.Made = now.UTC()
+	p.Made, p.Sealed = now.UTC(), by != nil
 	if p.Since != since.Version {
 		return p, fmt.Errorf("what goes on from version %d was given instead of what goes on from %d", p.Since, since.Version)
 	}

@@ -68,7 +68,7 @@ func (k *taker) String() (said string) {
 func filesOf(t *testing.T, path string) (*taker, error) {
 	t.Helper()
 	files := &taker{}
-	read := func(l store.Loader, _ string) error { return backup.Read(t.Context(), path, l, files, nil) }
+	read := func(l store.Loader, _ string) error { return backup.Read(t.Context(), path, nil, l, files, nil) }
 	err := bolt.Driver{}.Load(t.Context(), t.TempDir(), store.Load{Read: read})
 	return files, err
 }

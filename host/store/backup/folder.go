@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/store/sealing"
 )
 
 // abandoned is the age of the last write after which an unfinished file is removed.
@@ -21,6 +23,7 @@ type folder struct {
 	dir    string
 	before Manifest // as it was
 	now    time.Time
+	sealer *sealing.Sealer
 }
 
 // add writes a part and appends it to the manifest if it is valid.
@@ -35,7 +38,7 @@ func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Pa
 	if err != nil {
 		return Part{}, err
 	}
-	p, err := writePart(ctx, file, m.Base(), from, f.now)
+	p, err := writePart(ctx, file, f.sealer, m.Base(), from, f.now)
 	if err == nil {
 		err = errors.Join(check(p), f.unchanged())
 	}

@@ -28,7 +28,7 @@ func TestAPipeInAFolderOfBackupsIsNotWaitedFor(t *testing.T) {
 		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := backup.Read(t.Context(), dir, nil, nil, nil); !errors.Is(err, regular.ErrNot) {
+		if err := backup.Read(t.Context(), dir, nil, nil, nil, nil); !errors.Is(err, regular.ErrNot) {
 			t.Errorf("Read with a pipe %s: %v, want ErrNot", name, err)
 		}
 	}

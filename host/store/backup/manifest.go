@@ -42,6 +42,7 @@ type Part struct {
 	Files     []File        `json:"files,omitempty"` // beside the store, as of this part
 	Made      time.Time     `json:"made"`
 	State     string        `json:"state,omitempty"` // Base.State
+	Sealed    bool          `json:"encrypted,omitempty"`
 }
 
 // Manifest lists the parts of a folder: a full part and its increments, in order.

@@ -81,7 +81,7 @@ func powerKey(i int) store.Key {
 }
 
 func restore(ctx context.Context, from, to string) error {
-	read := func(l store.Loader, _ string) error { return backup.Read(ctx, from, l, nil, nil) }
+	read := func(l store.Loader, _ string) error { return backup.Read(ctx, from, nil, l, nil, nil) }
 	verify := func(ctx context.Context, dir string) error {
 		_, err := has(ctx, dir)
 		return err

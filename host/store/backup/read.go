@@ -11,19 +11,20 @@ import (
 
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/sealing"
 )
 
 // Read passes all parts of a backup, a folder or a single file, to a loader in order, and its settings files to files.
-// They are valid only if there is no error. files may be nil; progress receives bytes read and in all, and
-// may be nil.
-func Read(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
+// They are valid only if there is no error. by opens parts that are encrypted; it and files may be nil; progress receives bytes read and in
+// all, and may be nil.
+func Read(ctx context.Context, path string, by *sealing.Opener, to store.Loader, files Files, progress func(done, all int64)) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return readSingle(ctx, path, to, files, progress)
+		return readSingle(ctx, path, by, to, files, progress)
 	}
-	return readFolder(ctx, path, to, files, progress)
+	return readFolder(ctx, path, by, to, files, progress)
 }
 
-func readFolder(ctx context.Context, dir string, to store.Loader, files Files, progress func(done, all int64)) error {
+func readFolder(ctx context.Context, dir string, by *sealing.Opener, to store.Loader, files Files, progress func(done, all int64)) error {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, files Files, p
 				progress(done+n, all)
 			}
 		}
-		found, err := readFile(ctx, filepath.Join(dir, p.File), to, files, tell)
+		found, err := readFile(ctx, filepath.Join(dir, p.File), by, to, files, tell)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
 		}
@@ -55,13 +56,17 @@ func readFolder(ctx context.Context, dir string, to store.Loader, files Files, p
 	return nil
 }
 
-func readFile(ctx context.Context, path string, to store.Loader, files Files, progress func(int64)) (Part, error) {
+func readFile(ctx context.Context, path string, by *sealing.Opener, to store.Loader, files Files, progress func(int64)) (Part, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return Part{}, err
 	}
 	defer f.Close()
-	return readPart(ctx, f, to, files, progress)
+	opened, err := by.Open(f)
+	if err != nil {
+		return Part{}, err
+	}
+	return readPart(ctx, opened, to, files, progress)
 }
 
 const readSize = 1 << 20 // bytes

@@ -12,10 +12,11 @@ import (
 
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/sealing"
 )
 
 // ToFile makes a full backup as a single file, which is a part. It replaces an earlier one of the same space.
-func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part, error) {
+func (w Writer) ToFile(ctx context.Context, path string, from Source, now time.Time) (Part, error) {
 	path, err := regular.Destination(path)
 	if err != nil {
 		return Part{}, fmt.Errorf("back up: %w", err)
@@ -31,7 +32,7 @@ func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part,
 	if err != nil {
 		return Part{}, fmt.Errorf("back up: %w", err)
 	}
-	p, err := writePart(ctx, f, Base{}, from, now)
+	p, err := writePart(ctx, f, w.Sealer, Base{}, from, now)
 	if root := old.Until.History.Root(); err == nil && root != "" && root != p.History.Root() {
 		err = fmt.Errorf("to %s: %w", path, ErrOccupied)
 	}
@@ -69,6 +70,9 @@ func readHeader(path string) (Header, error) {
 	p := newParser(nil)
 	for block := make([]byte, 4<<10); p.number == 0; {
 		n, err := f.Read(block)
+		if sealing.IsSealed(block[:n]) {
+			return Header{}, errors.New("it is encrypted, so that whose backup it is cannot be seen: choose another name, or delete it first")
+		}
 		if _, err := p.Write(block[:n]); err != nil && p.number == 0 {
 			return Header{}, err
 		}
@@ -83,7 +87,7 @@ func readHeader(path string) (Header, error) {
 }
 
 // readSingle reads a backup that is a single file.
-func readSingle(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
+func readSingle(ctx context.Context, path string, by *sealing.Opener, to store.Loader, files Files, progress func(done, all int64)) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -93,7 +97,7 @@ func readSingle(ctx context.Context, path string, to store.Loader, files Files, 
 			progress(n, info.Size())
 		}
 	}
-	p, err := readFile(ctx, path, to, files, tell)
+	p, err := readFile(ctx, path, by, to, files, tell)
 	if err == nil && p.Since != 0 {
 		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bundle"
+	"github.com/alcove-memory/alcove/host/store/sealing"
 	"github.com/alcove-memory/alcove/host/store/settings"
 )
 
@@ -40,6 +41,7 @@ func (d Directory) Import(ctx context.Context, r io.Reader, progress func(bytes 
 // RestoreOptions say how a backup is restored.
 type RestoreOptions struct {
 	KeepSettings bool                  // keep settings of the directory that differ from the backup's; otherwise they are an error
+	Opener       *sealing.Opener       // of an encrypted backup; nil: only others are read
 	Progress     func(done, all int64) // bytes; may be nil
 }
 
@@ -48,7 +50,7 @@ type RestoreOptions struct {
 func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (made Restored, err error) {
 	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
 		restorer := settings.NewRestorer(d.Path, loading, settings.Options{Keep: o.KeepSettings})
-		if err := backup.Read(ctx, from, nestingLimiter{l}, restorer, o.Progress); err != nil {
+		if err := backup.Read(ctx, from, o.Opener, nestingLimiter{l}, restorer, o.Progress); err != nil {
 			return err
 		}
 		var err error
