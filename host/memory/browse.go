@@ -79,7 +79,9 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	for _, c := range list {
 		hits = append(hits, search.Hit{Branch: c.branch, Version: c.version, Namespace: c.namespace, Collection: q.collection(), Key: c.key, Score: c.score})
 	}
-	s.index.MarkSuperseded(b.view.searched(q), hits)
+	if err := s.index.MarkSuperseded(b.view.searched(q), hits); err != nil {
+		return Found{}, s.translate("search", err)
+	}
 	found.Hits, err = s.hits(ctx, b.view, q, hits)
 	return found, err
 }

@@ -82,6 +82,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
+	if err := s.upkeep.Load(ctx); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
 	s.upkeep.Begin(head.Version)
 	running, stop := context.WithCancel(context.Background())
 	s.stop = stop

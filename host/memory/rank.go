@@ -22,7 +22,9 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 	asked := q.indexQuery()
 	if most == 0 || q.Offset >= most {
 		result, said, err := s.ask(ctx, v, q, asked)
-		s.index.MarkSuperseded(v.searched(q), result.Hits)
+		if err == nil {
+			err = s.translate("search", s.index.MarkSuperseded(v.searched(q), result.Hits))
+		}
 		return result, said, err
 	}
 	asked.Offset, asked.K = 0, max(q.Offset+q.K, most)
@@ -34,7 +36,9 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 		said = s.orderBest(ctx, v, q, result.Hits[:min(depth, len(result.Hits))], said)
 	}
 	prefer(result.Hits[:min(most, len(result.Hits))], q.Preferred)
-	s.index.MarkSuperseded(v.searched(q), result.Hits)
+	if err := s.index.MarkSuperseded(v.searched(q), result.Hits); err != nil {
+		return result, said, s.translate("search", err)
+	}
 	demote(result.Hits[:min(most, len(result.Hits))])
 	from := min(q.Offset, len(result.Hits))
 	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]

@@ -49,7 +49,7 @@ type Index interface {
 	// Supersedes reports whether a document may replace another.
 	Supersedes() bool
 	// MarkSuperseded says of hits which document replaces them.
-	MarkSuperseded(v search.View, hits []search.Hit)
+	MarkSuperseded(v search.View, hits []search.Hit) error
 	// Analyser returns the analyser of a collection's texts.
 	Analyser(collection string) *search.Analyser
 }

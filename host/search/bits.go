@@ -84,6 +84,9 @@ func (b bitset) count() (n int) {
 	return n
 }
 
+// all is each as an iterator.
+func (b bitset) all(yield func(n uint32) bool) { b.each(yield) }
+
 // each calls do for the numbers in ascending order until do returns false.
 func (b bitset) each(do func(n uint32) bool) {
 	for i, word := range b {

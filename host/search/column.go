@@ -142,33 +142,49 @@ type sortEntry struct {
 // rowsPerSnapshot is how many rows are copied before waiting writers go on.
 const rowsPerSnapshot = 1 << 15
 
-// eachRow calls do for the documents of a sealed part, with the index locked for reading.
-func (x *Index) eachRow(p *part, do func(local uint32, r *row)) {
+// tableNow returns the table that the index has until it is emptied.
+func (x *Index) tableNow() *table {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.table
+}
+
+// eachRow calls do for the documents of a sealed part, with the index locked for reading, unless the index is emptied.
+func (x *Index) eachRow(t *table, p *part, do func(local uint32, r *row)) {
 	for from := 0; from < len(p.rows); from += rowsPerSnapshot {
-		x.mu.RLock()
-		for local := from; local < min(from+rowsPerSnapshot, len(p.rows)); local++ {
-			number := p.rows[local]
-			if number == none {
-				continue
-			}
-			if r := x.table.row(number); r.name != none { // of a part being made, a row may have been freed since
-				do(uint32(local), r)
-			}
+		x.someRows(t, p, from, min(from+rowsPerSnapshot, len(p.rows)), do)
+	}
+}
+
+// someRows is eachRow for some documents.
+func (x *Index) someRows(of *table, p *part, from, to int, do func(local uint32, r *row)) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.table != of {
+		return
+	}
+	for local := from; local < to; local++ {
+		number := p.rows[local]
+		if number == none {
+			continue
 		}
-		x.mu.RUnlock()
+		if r := of.row(number); r.name != none { // of a part being made, a row may have been freed since
+			do(uint32(local), r)
+		}
 	}
 }
 
 // sortColumn builds a column of a sealed part. It locks the index only to copy.
 func (x *Index) sortColumn(p *part, id columnID) column {
 	var list []sortEntry
-	x.eachRow(p, func(local uint32, r *row) {
+	t := x.tableNow()
+	x.eachRow(t, p, func(local uint32, r *row) {
 		if e, ok := x.entryOf(id, r, local); ok {
 			list = append(list, e)
 		}
 	})
 	x.mu.RLock()
-	spaces := slices.Clip(x.table.spaces) // grows elsewhere from now on, if at all
+	spaces := slices.Clip(t.spaces) // grows elsewhere from now on, if at all
 	x.mu.RUnlock()
 	slices.SortFunc(list, func(a, b sortEntry) int { return id.kind.compare(&a, &b, spaces) })
 	sorted := make(column, len(list))
@@ -180,13 +196,13 @@ func (x *Index) sortColumn(p *part, id columnID) column {
 
 // tagLists builds the lists of tags of a sealed part.
 func (x *Index) tagLists(p *part) map[string]column {
-	lists := map[string]column{}
-	x.eachRow(p, func(local uint32, r *row) {
+	lists, t := map[string]column{}, x.tableNow()
+	x.eachRow(t, p, func(local uint32, r *row) {
 		if r.extra == none {
 			return
 		}
-		x.table.extras.eachTag(r.extra, func(number uint32) bool {
-			tag := x.table.tags[number]
+		t.extras.eachTag(r.extra, func(number uint32) bool {
+			tag := t.tags[number]
 			if l := lists[tag]; len(l) == 0 || l[len(l)-1] != local { // a document may have a tag twice
 				lists[tag] = append(l, local)
 			}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-
-	"slices"
 	"sync/atomic"
 
+	"github.com/alcove-memory/alcove/host/search/paged"
 	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -16,15 +14,43 @@ import (
 // ErrDamaged is the error of a search, or of upkeep, that needs a damaged part of the index's files. What needs no such part goes on.
 var ErrDamaged = errors.New("a file of the search index is damaged, and is being rebuilt from the store: try again")
 
+// ErrBroken is ErrDamaged for the rows of all documents: nothing goes on until Reset, and Repair cannot help.
+var ErrBroken = fmt.Errorf("%w, whole", ErrDamaged)
+
 // guard calls do, which reads files of the index. It is called without any lock. If a block of them is damaged or cannot be read, do ends
 // there, and the error is ErrDamaged and names the file.
-func (x *Index) guard(do func() error) (err error) {
+func (x *Index) guard(do func() error) error {
+	begun := x.resets.Load()
+	if broken := x.broken.Load(); broken != nil {
+		return *broken
+	}
+	if err := x.catch(do); err != nil {
+		return err
+	}
+	if x.resets.Load() != begun { // do may have looked at an index that was not full again
+		return ErrBroken
+	}
+	return nil
+}
+
+// guardWrite is guard for what an index takes that is being filled again.
+func (x *Index) guardWrite(do func() error) error {
+	if broken := x.broken.Load(); broken != nil && !x.refilling.Load() {
+		return *broken
+	}
+	return x.catch(do)
+}
+
+// catch makes damage that do meets an error.
+func (x *Index) catch(do func() error) (err error) {
 	fault := store.Guard(func() {
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
 			case *segment.DamageError:
 				err = x.distrust(func(f *file) bool { return f.sealed == p.Segment }, p)
+			case *paged.DamagedError:
+				err = x.distrustTable(p)
 			default:
 				panic(p)
 			}
@@ -33,7 +59,28 @@ func (x *Index) guard(do func() error) (err error) {
 	})
 	var at *store.FaultError
 	if errors.As(fault, &at) {
-		err = x.distrust(func(f *file) bool { return at.In(f.mapped) }, at)
+		if name := x.tableFileAt(at.Address); name != "" {
+			return x.distrustTable(fmt.Errorf("%s: %w", name, at))
+		}
+		return x.distrust(func(f *file) bool { return at.In(f.mapped) }, at)
+	}
+	return err
+}
+
+// tableFileAt returns the name of the table's file that has an address, or "".
+func (x *Index) tableFileAt(address uintptr) string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.table.stored.set.FileAt(address)
+}
+
+// distrustTable notes that the rows are damaged, without which the index can answer nothing, and returns the error of those who need it.
+func (x *Index) distrustTable(why error) error {
+	err := fmt.Errorf("%w: %w", ErrBroken, why)
+	x.broken.CompareAndSwap(nil, &err)
+	select {
+	case x.damaged <- err:
+	default:
 	}
 	return err
 }
@@ -86,8 +133,11 @@ func (x *Index) distrust(meant func(*file) bool, why error) error {
 // Damaged signals that a file of the index was found to be damaged: Repair rebuilds it.
 func (x *Index) Damaged() <-chan error { return x.damaged }
 
-// verifyStep is how many blocks of a part are verified before the index is free for its upkeep.
-const verifyStep = 4096
+// How many blocks of a part are verified before the index is free for its upkeep, and how many pages of the table before it is for writes.
+const (
+	verifyStep      = 4096
+	verifyPagesStep = 8
+)
 
 // Verify reads all files of the index. The error is ErrDamaged.
 func (x *Index) Verify(ctx context.Context) error {
@@ -111,7 +161,23 @@ func (x *Index) Verify(ctx context.Context) error {
 			}
 		}
 	}
-	return found
+	return errors.Join(found, x.verifyTable(ctx))
+}
+
+// verifyTable reads the stored pages of the table.
+func (x *Index) verifyTable(ctx context.Context) error {
+	for from, more := 0, true; more && ctx.Err() == nil; from += verifyPagesStep {
+		err := x.guard(func() error {
+			x.mu.RLock()
+			defer x.mu.RUnlock()
+			more = x.table.stored.set.Verify(from, from+verifyPagesStep)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // verify verifies blocks of a file, unless it is no longer in use.
@@ -135,9 +201,11 @@ func (x *Index) retire(p *part) {
 	}
 }
 
-// unmapRetired unmaps files of dropped parts. The caller holds tending: only upkeep reads parts without holding mu.
+// unmapRetired unmaps files of dropped parts. The caller holds tending: only upkeep, and who builds columns, read parts without holding mu.
 func (x *Index) unmapRetired() error {
-	x.mu.Lock() // which waits for those who read them
+	x.building.Lock() // which waits for those who build columns from them,
+	defer x.building.Unlock()
+	x.mu.Lock() // and for searches
 	retired := x.retired
 	x.retired = nil
 	x.mu.Unlock()
@@ -153,13 +221,28 @@ func (x *Index) Close() error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
 	x.semantic.Store(nil) // which keeps the vectors of documents that are not removed
-	x.mu.RLock()
-	branches := slices.Collect(maps.Keys(x.branches))
-	x.mu.RUnlock()
-	for _, id := range branches {
-		x.Drop(id)
+	return errors.Join(x.reset(), x.unmapRetired())
+}
+
+// Reset empties a broken index, to be filled again. Until Refilled it takes writes, and refuses the rest.
+func (x *Index) Reset() error {
+	x.tending.Lock()
+	defer x.tending.Unlock()
+	x.broken.CompareAndSwap(nil, &ErrBroken)
+	x.resets.Add(1)
+	for number := range x.table.rows.Len() { // whose pages may be damaged: only their numbers are asked for
+		x.semanticRemove(number)
 	}
-	return x.unmapRetired()
+	x.refilling.Store(true)
+	return errors.Join(x.empty(), x.unmapRetired())
+}
+
+// Refilled notes that an index has all documents again after Reset.
+func (x *Index) Refilled() {
+	if x.refilling.Load() {
+		x.broken.Store(nil)
+		x.refilling.Store(false)
+	}
 }
 
 // Reread reads versions of documents from the store. Those that are gone may be missing.
@@ -169,6 +252,9 @@ type Reread func(ctx context.Context, refs []Ref) ([]Doc, error)
 func (x *Index) Repair(ctx context.Context, read Reread) error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
+	if broken := x.broken.Load(); broken != nil {
+		return *broken
+	}
 	x.mu.RLock()
 	var damaged []*part
 	for _, p := range x.parts {
@@ -177,12 +263,15 @@ func (x *Index) Repair(ctx context.Context, read Reread) error {
 		}
 	}
 	x.mu.RUnlock()
-	for _, p := range damaged {
-		if err := x.rebuild(ctx, p, read); err != nil {
-			return fmt.Errorf("rebuild %s: %w", p.file.name, err)
+	err := x.guard(func() error {
+		for _, p := range damaged {
+			if err := x.rebuild(ctx, p, read); err != nil {
+				return fmt.Errorf("rebuild %s: %w", p.file.name, err)
+			}
 		}
-	}
-	return x.unmapRetired()
+		return nil
+	})
+	return errors.Join(err, x.unmapRetired())
 }
 
 // rebuild replaces the postings of a part.
@@ -213,20 +302,26 @@ func (x *Index) rebuild(ctx context.Context, p *part, read Reread) error {
 	return nil
 }
 
+// refs lists documents of a part, with their numbers there.
+func (x *Index) refs(p *part, from, to int) (locals map[Ref]int, list []Ref) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	locals = map[Ref]int{}
+	for local := from; local < to; local++ {
+		if number := p.rows[local]; number != none {
+			ref := x.ref(x.table.row(number))
+			locals[ref], list = local, append(list, ref)
+		}
+	}
+	return locals, list
+}
+
 // repairStep is how many documents are read at once for a repair.
 const repairStep = 1000
 
 // reread adds documents of a part to the tail that replaces it; empty ones for those that are gone.
 func (x *Index) reread(ctx context.Context, p *part, t *tail, from, to int, read Reread) error {
-	locals, refs := map[Ref]int{}, []Ref(nil)
-	x.mu.RLock()
-	for local := from; local < to; local++ {
-		if number := p.rows[local]; number != none {
-			ref := x.ref(x.table.row(number))
-			locals[ref], refs = local, append(refs, ref)
-		}
-	}
-	x.mu.RUnlock()
+	locals, refs := x.refs(p, from, to)
 	docs, err := read(ctx, refs)
 	if err != nil {
 		return err

@@ -8,6 +8,13 @@ import (
 
 // Drop removes a branch. No later view may include it.
 func (x *Index) Drop(id store.BranchID) {
+	_ = x.guardWrite(func() error { // a broken index takes nothing more
+		x.drop(id)
+		return nil
+	})
+}
+
+func (x *Index) drop(id store.BranchID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
@@ -33,6 +40,13 @@ func (x *Index) Drop(id store.BranchID) {
 // and the newest at or below each pin. Pins are in ascending order. No later view may read the branch at another version
 // below floor.
 func (x *Index) Trim(id store.BranchID, floor uint64, pins []uint64) {
+	_ = x.guardWrite(func() error { // a broken index takes nothing more
+		x.trim(id, floor, pins)
+		return nil
+	})
+}
+
+func (x *Index) trim(id store.BranchID, floor uint64, pins []uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()

@@ -63,15 +63,18 @@ type Index struct {
 	table    *table
 	branches map[store.BranchID]*branch
 	parts    map[uint32]*part
-	live     bitset // the rows that are the newest of their documents on their branches, but for tombstones
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
-	tending sync.Mutex // held while parts are compressed, merged, stored or loaded
-	saved   []byte     // the last stored manifest
-	due     chan struct{}
-	damaged chan error // of a file
-	retired []*file    // of dropped parts: to be unmapped; guarded by mu
+	tending    sync.Mutex // held while parts are compressed, merged, stored or loaded
+	saved      []byte     // the last stored manifest
+	savedState []byte     // of the table, as the newest of its files has it
+	due        chan struct{}
+	damaged    chan error            // of a file
+	broken     atomic.Pointer[error] // why nothing can be answered any more; nil: all can
+	resets     atomic.Uint64         // how often it was emptied to be filled again
+	refilling  atomic.Bool           // it is broken, but takes writes
+	retired    []*file               // of dropped parts: to be unmapped; guarded by mu
 
 	building sync.Mutex        // held while columns are built; locked before mu
 	wanted   map[columnID]bool // by listings; guarded by building
@@ -170,6 +173,13 @@ func (x *Index) queryAnalyser(v View) *Analyser {
 
 // Apply adds versions of documents, in any order. Versions that the index has already are skipped.
 func (x *Index) Apply(docs ...Doc) {
+	_ = x.guardWrite(func() error { // a broken index takes nothing more
+		x.apply(docs)
+		return nil
+	})
+}
+
+func (x *Index) apply(docs []Doc) {
 	analysed := x.analyse(docs) // outside the lock, as it takes most of the time
 	for i, p := range analysed {
 		if p == nil {

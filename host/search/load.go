@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -36,6 +35,7 @@ type manifest struct {
 	Analysers map[string]string `json:"analysers"` // by collection; "" for the others
 	Branches  []manifestBranch  `json:"branches"`
 	Others    uint64            `json:"others"` // unlisted branches have no documents up to this version
+	Table     string            `json:"table"`
 }
 
 type manifestBranch struct {
@@ -44,8 +44,7 @@ type manifestBranch struct {
 	Parts   []string       `json:"parts"`
 }
 
-// manifestFormat is that of all files of an index: those of another are rebuilt from the store.
-const manifestFormat = 4
+const manifestFormat = 5
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {
@@ -85,13 +84,15 @@ func (c Coverage) Of(b store.BranchID) uint64 {
 // Branches returns the branches of which the index has documents, in ascending order.
 func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
 
-// Load opens a saved index in an empty one and returns its coverage; the caller applies later changes. Postings stay in their mapped files,
-// which are verified as they are read. Files that are
+// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes. Files that are
 // damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
 // blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
 	x.tending.Lock()
 	defer x.tending.Unlock()
+	if x.tableNow().rows.Len() > 0 {
+		return Coverage{}, errors.New("load the search index: the index has documents already")
+	}
 	m, err := x.readManifest(ctx, blobs)
 	if err != nil {
 		logger.Warn("the search index is rebuilt", "why", err)
@@ -99,19 +100,128 @@ func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Cov
 			return Coverage{}, fmt.Errorf("drop %s: %w", manifestName, err)
 		}
 	}
-	covered := Coverage{map[store.BranchID]uint64{}, m.Others}
+	if m.Table == "" {
+		return Coverage{map[store.BranchID]uint64{}, m.Others}, x.dropUnused(ctx, blobs)
+	}
+	covered, err := x.loadAll(ctx, blobs, m, logger)
+	if ctx.Err() != nil {
+		return Coverage{}, ctx.Err()
+	}
+	if err != nil {
+		logger.Warn("the search index is rebuilt", "why", err)
+		return Coverage{}, errors.Join(x.reset(), x.dropUnused(ctx, blobs))
+	}
+	return covered, x.dropUnused(ctx, blobs)
+}
+
+// loadAll loads the table, and the parts of its branches. After an error the index is to be reset.
+func (x *Index) loadAll(ctx context.Context, blobs Blobs, m manifest, logger *slog.Logger) (covered Coverage, err error) {
+	err = x.guard(func() error {
+		covered, err = x.loadState(ctx, blobs, m, logger)
+		return err
+	})
+	return covered, err
+}
+
+func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *slog.Logger) (covered Coverage, err error) {
+	state, err := x.loadTable(ctx, blobs, m.Table)
+	if err != nil {
+		return covered, err
+	}
+	covered = Coverage{map[store.BranchID]uint64{}, m.Others}
 	for _, b := range m.Branches {
+		covered.branches[b.ID] = b.Covered
+	}
+	for i := range state.Branches {
+		b := &state.Branches[i]
 		if err := x.loadBranch(ctx, blobs, b); err != nil {
 			if ctx.Err() != nil {
-				return Coverage{}, ctx.Err()
+				return covered, ctx.Err()
 			}
 			covered.branches[b.ID], x.saved = 0, nil
 			logger.Warn("the search index of a branch is rebuilt", "branch", b.ID, "why", err)
-			continue
+			x.forget(b.ID)
 		}
-		covered.branches[b.ID] = b.Covered
 	}
-	return covered, x.dropUnused(ctx, blobs)
+	x.attachAll()
+	return covered, nil
+}
+
+// loadTable loads the rows of all branches.
+func (x *Index) loadTable(ctx context.Context, blobs Blobs, name string) (s *tableState, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	data, err := x.table.stored.set.Load(name, opener(ctx, blobs))
+	if err != nil {
+		return nil, err
+	}
+	s = &tableState{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, err
+	}
+	x.lastPart, x.savedState = s.LastPart, bytes.Clone(data)
+	return s, x.table.restore(s)
+}
+
+// reset empties an index that nobody uses yet, or any more.
+func (x *Index) reset() error {
+	err := x.empty()
+	x.broken.Store(nil)
+	select {
+	case <-x.damaged:
+	default:
+	}
+	return err
+}
+
+// empty drops all that the index has.
+func (x *Index) empty() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	for _, p := range x.parts {
+		x.retire(p)
+	}
+	clear(x.branches)
+	clear(x.parts)
+	clear(x.cache)
+	err := x.table.stored.set.Close()
+	x.table, x.lastPart, x.saved, x.savedState = newTable(), 0, nil, nil
+	return err
+}
+
+// forget removes the rows of a branch whose parts cannot be read.
+func (x *Index) forget(id store.BranchID) {
+	x.setAside(id)
+	x.drop(id)
+}
+
+// setAside gives a branch a part with all its rows.
+func (x *Index) setAside(id store.BranchID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := &part{id: none, branch: id}
+	for number := range x.table.rows.Len() {
+		if r := x.table.row(number); r.name != none && r.branch == id {
+			*x.table.places.Edit(number) = place{p.id, uint32(len(p.rows))}
+			p.rows = append(p.rows, number)
+			x.table.live.remove(number)
+		}
+	}
+	p.ghosts = p.rows
+	x.parts[p.id] = p
+	x.branch(id).parts = []*part{{id: none, rows: p.rows}}
+}
+
+// attachAll gives the index's Semantic all documents.
+func (x *Index) attachAll() {
+	if x.vectors() == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.addToSemantic()
 }
 
 // readManifest reads the manifest; the zero manifest if there is none. A manifest of other analysers is an error.
@@ -157,116 +267,132 @@ func readBlob(ctx context.Context, blobs Blobs, name string, most int64) (data [
 	return data, nil
 }
 
-// loadedPart is a stored part that was opened.
-type loadedPart struct {
-	file   *file
-	stored storedPayload
-}
-
 // loadBranch reads all parts of a branch before it adds any.
-func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) error {
-	parts := make([]loadedPart, 0, len(b.Parts))
-	for _, name := range b.Parts {
-		p, err := x.openPart(ctx, blobs, name)
-		if err != nil {
-			for _, p := range parts {
+func (x *Index) loadBranch(ctx context.Context, blobs Blobs, s *branchState) (err error) {
+	parts := make([]*part, len(s.Parts))
+	for i := range s.Parts {
+		if parts[i], err = x.loadPart(ctx, blobs, s.ID, &s.Parts[i]); err != nil {
+			for _, p := range parts[:i] {
 				err = errors.Join(err, p.file.mapped.Close())
 			}
-			return err
+			return fmt.Errorf("%s: %w", s.Parts[i].Blob, err)
 		}
-		parts = append(parts, p)
 	}
+	pending, err := readNumbers(s.Pending)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	b := &branch{newest: s.Newest, newestOnes: s.statistics(), parts: parts}
+	x.branches[s.ID] = b
 	for _, p := range parts {
-		x.addPart(b.ID, p)
+		x.parts[p.id] = p
 	}
+	x.undo(b, s.ID, pending)
 	return nil
 }
 
-// openPart opens a stored part. It reads and checks its rows and lengths, and leaves its postings to searches.
-func (x *Index) openPart(ctx context.Context, blobs Blobs, name string) (p loadedPart, err error) {
-	if p.file, err = openFile(ctx, blobs, name); err != nil {
-		return p, fmt.Errorf("%s: %w", name, err)
+// loadPart opens a part. It reads and checks its rows and lengths, and leaves its postings to searches.
+func (x *Index) loadPart(ctx context.Context, blobs Blobs, id store.BranchID, s *partState) (p *part, err error) {
+	f, err := openFile(ctx, blobs, s.Blob)
+	if err != nil {
+		return nil, err
 	}
-	err = x.guard(func() (err error) {
-		sealed := p.file.sealed
-		_ = sealed.Lengths()
-		p.stored, err = readPayload(sealed.Payload(), sealed.Docs())
-		return err
+	p = &part{id: s.Number, branch: id, sealed: f.sealed, file: f, blob: s.Blob, first: s.First, last: s.Last}
+	err = x.guard(func() error {
+		_ = f.sealed.Lengths()
+		stored, err := readPayload(f.sealed.Payload(), f.sealed.Docs())
+		if err != nil {
+			return err
+		}
+		p.rows, p.ghosts, p.facets, p.expiring = stored.rows, stored.ghosts, stored.facets, stored.expiring
+		if err := errors.Join(remove(p.rows, s.Dead), remove(p.ghosts, s.DeadGhosts)); err != nil {
+			return err
+		}
+		return p.checkRows(x.table.rows.Len())
 	})
 	if err != nil {
-		return p, errors.Join(fmt.Errorf("%s: %w", name, err), p.file.mapped.Close())
+		return nil, errors.Join(err, f.mapped.Close())
 	}
 	return p, nil
 }
 
-// addPart adds the rows of a stored part.
-func (x *Index) addPart(id store.BranchID, l loadedPart) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.cacheMu.Lock()
-	defer x.cacheMu.Unlock()
-	clear(x.cache)
-	x.lastPart++
-	p := &part{id: x.lastPart, branch: id, sealed: l.file.sealed, file: l.file, blob: l.file.name, first: store.Latest}
-	x.parts[p.id] = p
-	b := x.branch(id)
-	at := len(b.parts)
-	if b.tail() != nil {
-		at--
+// checkRows counts the removed documents of a loaded part of an index with so many rows.
+func (p *part) checkRows(rows uint32) error {
+	for _, number := range p.rows {
+		if number == none {
+			p.dead++
+		} else if number >= rows {
+			return errPayload
+		}
 	}
-	b.parts = slices.Insert(b.parts, at, p)
-	for i := range l.stored.documents {
-		p.rows = append(p.rows, x.addStored(b, p, &l.stored.documents[i], uint32(i)))
-	}
-	for i := range l.stored.ghosts {
-		p.ghosts = append(p.ghosts, x.addStored(b, p, &l.stored.ghosts[i], uint32(i)))
-	}
-	p.sortExpiring()
+	return nil
 }
 
-// addStored adds a row and returns its number, or none when the index has that version already.
-func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32 {
-	if d.dead {
-		p.dead++
-		return none
+// remove removes rows at places that numbersOf encoded.
+func remove(rows []uint32, dead []byte) error {
+	list, err := readNumbers(dead)
+	if err != nil {
+		return err
 	}
+	for _, at := range list {
+		if int(at) >= len(rows) {
+			return errPayload
+		}
+		rows[at] = none
+	}
+	return nil
+}
+
+// undo takes back the rows of parts that were not stored.
+func (x *Index) undo(b *branch, id store.BranchID, pending []uint32) {
 	t := x.table
-	space := t.spaceNumber(d.namespace, d.collection)
-	r := row{version: d.version, branch: p.branch, time: d.time, name: t.nameNumber(name{space, d.key}), previous: none, extra: none,
-		importance: d.importance, gone: d.gone}
-	var said *turn
-	if at := t.at(p.branch, r.name, d.version); at != none && t.row(at).version == d.version {
-		p.dead++
-		return none
+	if len(pending) == 0 {
+		return
 	}
-	if !d.gone {
-		r.agent = t.agentNumber(d.agent)
-		r.facet = t.facetNumber(facet{space, d.state, d.kind})
-		r.length = p.sealed.Lengths()[local]
-		r.extra, said = x.storedExtra(d), x.storedTurn(d, space)
+	lost := &part{id: none, branch: id}
+	x.parts[lost.id] = lost
+	defer delete(x.parts, lost.id)
+	for i, number := range pending {
+		lost.rows = append(lost.rows, number)
+		lost.ghosts = append(lost.ghosts, number)
+		*t.places.Edit(number) = place{lost.id, uint32(i)}
+		x.unlink(b, number)
 	}
-	number := t.add(r, said)
-	*t.places.Edit(number) = place{p.id, local}
-	t.link(number)
-	x.linked(number)
-	b.newest = max(b.newest, r.version)
-	p.first, p.last = min(p.first, d.version), max(p.last, d.version)
-	if !d.gone {
-		p.note(t, t.row(number), local)
+	for _, number := range pending {
+		x.erase(number)
 	}
-	if !d.gone {
-		x.semanticAdd(number, Embedding{})
+	b.newest = 0
+	for _, p := range b.parts {
+		b.newest = max(b.newest, p.last)
 	}
-	return number
 }
 
-func (x *Index) storedExtra(d *storedDoc) uint32 {
-	return x.table.extras.add(extra{expires: d.expires, created: d.created, tags: x.table.tagNumbers(d.tags), fields: x.table.storedFields(d.fields)})
-}
-
-func (x *Index) storedTurn(d *storedDoc, space uint32) *turn {
-	if !d.turn {
-		return nil
+// unlink takes a row out of its document's versions.
+func (x *Index) unlink(b *branch, number uint32) {
+	t := x.table
+	r := t.row(number)
+	x.setLive(number, false)
+	above, at := none, t.head(r.branch, r.name)
+	for at != none && at != number {
+		above, at = at, t.row(at).previous
 	}
-	return &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said, d.role, d.asks}
+	if at == none {
+		return
+	}
+	switch {
+	case above != none:
+		t.rows.Edit(above).previous = r.previous
+	case r.previous == none:
+		t.forgetHead(r.branch, r.name)
+	default:
+		t.setHead(r.branch, r.name, r.previous)
+	}
+	if r.previous != none {
+		before := t.rows.Edit(r.previous)
+		if before.until = r.until; before.until == store.Latest && !before.gone {
+			x.setLive(r.previous, true)
+		}
+	}
 }

@@ -64,9 +64,9 @@ func (p *part) note(t *table, r *row, local uint32) {
 	}
 }
 
-// sortExpiring puts the documents in the order in which they expire.
-func (p *part) sortExpiring() {
-	slices.SortFunc(p.expiring, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.local, b.local)) })
+// inOrder returns the documents in the order in which they expire.
+func inOrder(list []expiry) []expiry {
+	return slices.SortedFunc(slices.Values(list), func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.local, b.local)) })
 }
 
 // lengths returns the length codes of the part's documents.

@@ -20,7 +20,15 @@ const (
 )
 
 // Count counts the unexpired documents of a view, in any state.
-func (x *Index) Count(ctx context.Context, view View) (int, error) {
+func (x *Index) Count(ctx context.Context, view View) (n int, err error) {
+	err = x.guard(func() error {
+		n, err = x.count(ctx, view)
+		return err
+	})
+	return n, err
+}
+
+func (x *Index) count(ctx context.Context, view View) (int, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	x.cacheMu.Lock()
@@ -62,9 +70,15 @@ func (x *Index) rank(ctx context.Context, view View, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	if r.turns != nil {
-		defer r.turns.release()
+	result, err := r.run(ctx)
+	if r.turns != nil { // but not after a panic for a damaged file, which leaves its memory half used
+		r.turns.release()
 	}
+	return result, err
+}
+
+// run scores the documents and ranks them.
+func (r *ranking) run(ctx context.Context) (Result, error) {
 	if err := r.score(ctx); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
@@ -164,19 +178,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	}
 	r.onlyActive = onlyActive(&r.test.filter)
 	r.filtered = !r.onlyActive || q.selected != nil || q.Prefix != "" || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
-	x.cacheMu.Lock()
-	r.visible = x.view(view.Lineage)
-	chosen := x.choose(r.visible, view)
-	r.total = x.statistics(r.visible, chosen, r.now, choice.isActive)
-	for _, segment := range view.Lineage {
-		if b := x.branches[segment.Branch]; b != nil {
-			for _, p := range b.parts {
-				r.leaves = append(r.leaves, &leaf{part: p, picked: chosen.parts[p.id]})
-			}
-		}
-	}
-	r.turns = r.startConversing(chosen)
-	x.cacheMu.Unlock()
+	r.look()
 	if r.turns != nil {
 		r.turns.nameSpeakers()
 	}
@@ -195,6 +197,24 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		r.tabulate(i)
 	}
 	return r, nil
+}
+
+// look finds what the view sees, from the cache if it has that.
+func (r *ranking) look() {
+	x := r.index
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	r.visible = x.view(r.view.Lineage)
+	chosen := x.choose(r.visible, r.view)
+	r.total = x.statistics(r.visible, chosen, r.now, choice.isActive)
+	for _, segment := range r.view.Lineage {
+		if b := x.branches[segment.Branch]; b != nil {
+			for _, p := range b.parts {
+				r.leaves = append(r.leaves, &leaf{part: p, picked: chosen.parts[p.id]})
+			}
+		}
+	}
+	r.turns = r.startConversing(chosen)
 }
 
 // prepareLeaf computes the leaf's bitsets: documents that statistics count, and possible hits.

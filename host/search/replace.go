@@ -4,6 +4,13 @@ package search
 // gone from memory after the next Tend, and from the files after the next Save. Versions that the index lacks are added
 // unless they are deleted.
 func (x *Index) Replace(docs ...Doc) {
+	_ = x.guardWrite(func() error { // a broken index takes nothing more
+		x.replace(docs)
+		return nil
+	})
+}
+
+func (x *Index) replace(docs []Doc) {
 	analysed := make([]preparedDoc, len(docs))
 	for i := range docs {
 		analysed[i], _ = x.prepare(&docs[i], nil)
@@ -12,6 +19,7 @@ func (x *Index) Replace(docs ...Doc) {
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
+	x.table.purged = true
 	for i := range docs {
 		x.replaceOne(&docs[i], &analysed[i])
 	}
@@ -39,7 +47,7 @@ func (x *Index) replaceOne(d *Doc, p *preparedDoc) {
 	for _, v := range views {
 		v.replace(x, number, none)
 	}
-	live := x.live.has(number)
+	live := x.table.live.has(number)
 	x.setLive(number, false)
 	x.rewrite(number, d, p, space)
 	x.setLive(number, live && !t.row(number).gone)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
+	"maps"
 	"math/rand"
 	"slices"
 	"strings"
@@ -262,7 +262,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 	for _, tail := range []int{1, 3, 100} {
 		x, s := New(Options{Tail: tail}), &shelf{blobs: map[string][]byte{}}
 		for i := range 8 {
-			x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea zebra"}, State: Active})
+			x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea zebra"}, Tags: []string{"giraffe"}, State: Active})
 			tend(t, x)
 		}
 		if err := x.Save(t.Context(), s, 8); err != nil {
@@ -287,7 +287,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, data := range s.blobs {
-			if bytes.Contains(data, []byte("zebra")) {
+			if bytes.Contains(data, []byte("zebra")) || bytes.Contains(data, []byte("giraffe")) {
 				t.Errorf("with tails of %d, %s has it", tail, name)
 			}
 		}
@@ -318,13 +318,38 @@ func FuzzPayload(f *testing.F) {
 			data[at%len(data)] ^= change
 		}
 		s, err := readPayload(data, documents)
-		if err == nil && len(s.documents) != documents {
-			t.Errorf("%d documents of %d", len(s.documents), documents)
+		if err == nil && len(s.rows) != documents {
+			t.Errorf("%d documents of %d", len(s.rows), documents)
 		}
-		for _, d := range s.documents {
-			if err == nil && !d.dead && (d.version == 0 || d.version == math.MaxUint64) {
-				t.Errorf("version %d", d.version)
+		for _, e := range s.expiring {
+			if int(e.local) >= documents {
+				t.Errorf("document %d of %d expires", e.local, documents)
 			}
 		}
 	})
+}
+
+func TestAnIndexThatDidNotChangeIsNotSavedAgain(t *testing.T) {
+	x, s := New(Options{Tail: 100}), &shelf{blobs: map[string][]byte{}}
+	x.Apply(zebras(600)...)
+	if err := x.SaveAll(t.Context(), s, 600); err != nil {
+		t.Fatal(err)
+	}
+	before := maps.Clone(s.blobs)
+	if err := x.SaveAll(t.Context(), s, 601); err != nil { // a commit without anything to index
+		t.Fatal(err)
+	}
+	for name, data := range s.blobs {
+		if name != manifestName && !bytes.Equal(before[name], data) {
+			t.Errorf("%s was saved again, want the manifest alone", name)
+		}
+	}
+	y := New(Options{})
+	covered, err := y.Load(t.Context(), s, silent())
+	if err != nil || covered.Of(1) != 601 || len(before) != len(s.blobs) {
+		t.Errorf("Load covers version %d of %d files (%v), want 601 of %d", covered.Of(1), len(s.blobs), err, len(before))
+	}
+	if err := y.SaveAll(t.Context(), s, 601); err != nil || len(before) != len(s.blobs) {
+		t.Errorf("a save after a start leaves %d files (%v), want %d", len(s.blobs), err, len(before))
+	}
 }

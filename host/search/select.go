@@ -48,6 +48,10 @@ func (x *Index) selectListed(ctx context.Context, view View, f Filter, o Orderin
 
 // SelectKeys is Select for the documents of a view with given keys, in their order. The view has one namespace and one collection.
 func (x *Index) SelectKeys(ctx context.Context, view View, f Filter, keys iter.Seq[string], do func(*Columns) bool) error {
+	return x.guard(func() error { return x.selectKeys(ctx, view, f, keys, do) })
+}
+
+func (x *Index) selectKeys(ctx context.Context, view View, f Filter, keys iter.Seq[string], do func(*Columns) bool) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)
@@ -79,6 +83,14 @@ func (x *Index) SelectKeys(ctx context.Context, view View, f Filter, keys iter.S
 // Tally counts the documents that a filter selects without a look at each; ok is false if the filter asks for more than states, types
 // and expiry.
 func (x *Index) Tally(ctx context.Context, view View, f Filter) (n int, ok bool, err error) {
+	err = x.guard(func() error {
+		n, ok, err = x.tally(ctx, view, f)
+		return err
+	})
+	return n, ok, err
+}
+
+func (x *Index) tally(ctx context.Context, view View, f Filter) (n int, ok bool, err error) {
 	if !f.isCoarse() {
 		return 0, false, ctx.Err()
 	}
@@ -103,6 +115,14 @@ func (x *Index) Tally(ctx context.Context, view View, f Filter) (n int, ok bool,
 
 // Estimate returns how many documents Select tests at most for a filter, and how many there are.
 func (x *Index) Estimate(ctx context.Context, view View, f Filter) (tested, all int, err error) {
+	err = x.guard(func() error {
+		tested, all, err = x.estimate(ctx, view, f)
+		return err
+	})
+	return tested, all, err
+}
+
+func (x *Index) estimate(ctx context.Context, view View, f Filter) (tested, all int, err error) {
 	ids := x.columnsFor(view, f, Ordering{})
 	if err := x.buildColumns(ctx, view, ids); err != nil {
 		return 0, 0, err
@@ -360,7 +380,15 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 }
 
 // Namespaces counts the documents of a view by namespace, expired ones included.
-func (x *Index) Namespaces(ctx context.Context, view View) (map[string]int, error) {
+func (x *Index) Namespaces(ctx context.Context, view View) (found map[string]int, err error) {
+	err = x.guard(func() error {
+		found, err = x.namespaces(ctx, view)
+		return err
+	})
+	return found, err
+}
+
+func (x *Index) namespaces(ctx context.Context, view View) (map[string]int, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)

@@ -212,7 +212,7 @@ func TestSelectionsAreThoseOfATestOfEachDocument(t *testing.T) {
 	}
 }
 
-// reloaded saves an index and loads it into another, whose facets and agents have other numbers.
+// reloaded saves an index and loads it into another.
 func reloaded(t *testing.T, x *Index, docs []Doc) *Index {
 	t.Helper()
 	tend(t, x)
@@ -221,7 +221,6 @@ func reloaded(t *testing.T, x *Index, docs []Doc) *Index {
 		t.Fatal(err)
 	}
 	y := New(Options{Views: x.maxViews, Tail: x.maxTail})
-	y.Apply(Doc{Branch: 9, Version: 1, Namespace: "first", Collection: "memory", Key: "k", State: "s", Type: "t", Agent: "other"})
 	covered, err := y.Load(t.Context(), s, silent())
 	if err != nil {
 		t.Fatal(err)

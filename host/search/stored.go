@@ -51,17 +51,18 @@ func (x *Index) groups(p *part) map[string]column {
 			lists[name] = append(l, local)
 		}
 	}
-	x.eachRow(p, func(local uint32, r *row) {
+	t := x.tableNow()
+	x.eachRow(t, p, func(local uint32, r *row) {
 		facet, ok := facets[r.facet]
 		if !ok {
-			facet = x.table.groupName(r.facet)
+			facet = t.groupName(r.facet)
 			facets[r.facet] = facet
 		}
 		add(facet, local)
-		add(ofAgent+x.table.agents[r.agent], local)
+		add(ofAgent+t.agents[r.agent], local)
 		if r.extra != none {
-			x.table.extras.eachTag(r.extra, func(tag uint32) bool {
-				add(ofTag+x.table.tags[tag], local)
+			t.extras.eachTag(r.extra, func(tag uint32) bool {
+				add(ofTag+t.tags[tag], local)
 				return true
 			})
 		}
@@ -160,24 +161,29 @@ type sortedStream struct {
 
 // fill reads documents if none are ready. It reports whether there are any.
 func (s *sortedStream) fill() bool {
-	x := s.index
 	for len(s.ready) == 0 && len(s.left) > 0 {
 		n := min(len(s.left), rowsPerSnapshot)
-		x.mu.RLock()
-		for _, local := range s.left[:n] {
-			number := s.part.rows[local]
-			if number == none || s.moved[local] == none {
-				continue
-			}
-			if e, ok := x.entryOf(s.id, x.table.row(number), s.moved[local]); ok {
-				s.ready = append(s.ready, e)
-			}
-		}
-		s.spaces = slices.Clip(x.table.spaces)
-		x.mu.RUnlock()
+		s.read(s.left[:n])
 		s.left = s.left[n:]
 	}
 	return len(s.ready) > 0
+}
+
+// read reads documents.
+func (s *sortedStream) read(locals column) {
+	x := s.index
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, local := range locals {
+		number := s.part.rows[local]
+		if number == none || s.moved[local] == none {
+			continue
+		}
+		if e, ok := x.entryOf(s.id, x.table.row(number), s.moved[local]); ok {
+			s.ready = append(s.ready, e)
+		}
+	}
+	s.spaces = slices.Clip(x.table.spaces)
 }
 
 // entryOf is what a column sorts of a row; ok is false if the column has no such rows. The caller holds mu.

@@ -14,15 +14,20 @@ func (x *Index) Supersedes() bool {
 
 // MarkSuperseded sets SupersededBy of hits of a view: the newest active document of the same namespace and collection that replaces the hit.
 // Those of other namespaces do not count, lest who may write one changes what searches of another find.
-func (x *Index) MarkSuperseded(view View, hits []Hit) {
+func (x *Index) MarkSuperseded(view View, hits []Hit) error {
+	return x.guard(func() error {
+		x.markSuperseded(view, hits)
+		return nil
+	})
+}
+
+func (x *Index) markSuperseded(view View, hits []Hit) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if len(x.table.superseding) == 0 || len(hits) == 0 {
 		return
 	}
-	x.cacheMu.Lock()
-	v := x.view(x.present(view.Lineage))
-	x.cacheMu.Unlock()
+	v := x.cachedView(x.present(view.Lineage))
 	now := view.Now.UnixMicro()
 	for i := range hits {
 		h := &hits[i]

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"crypto/rand"
 	"hash/maphash"
 	"strings"
 
@@ -53,6 +54,7 @@ type nameRow struct {
 	space uint32
 	size  uint32 // of the key, in bytes
 	rows  uint32 // with this name
+	there uint32 // 1: it is in use
 }
 
 // headRow is the row of a name's newest version on a branch.
@@ -98,16 +100,15 @@ type table struct {
 	keys      paged.Texts
 	spareKeys uint64 // bytes of keys of no name
 	heads     paged.Array[headRow]
-	freeHeads uint32    // the first, or none
-	numbers   numbering // of names
-	seed      maphash.Seed
+	freeHeads uint32 // the first, or none
+	numbers   nameIndex
 	freeNames []uint32
 
 	spaces       []space
 	spaceOf      map[space]uint32
 	facets       []facet
 	facetOf      map[facet]uint32
-	sessions     []string
+	sessions     []sessionName
 	sessionOf    map[sessionName]uint32
 	speakers     [][]string // the terms of each name
 	speakerOf    map[string]uint32
@@ -121,16 +122,23 @@ type table struct {
 
 	extras      extras
 	superseding map[Digest][]uint32 // rows by the keys that they replace
+	live        bitset              // the rows that are the newest of their documents on their branches, but for tombstones
 	linked      uint32              // the last linked row, or none
 	threads     threads
+	log         internedLog
+	stored      storedTable
+	purged      bool // what the table no longer has must not be in its files
 }
 
 func newTable() *table {
-	return &table{
-		seed: maphash.MakeSeed(), spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
+	t := &table{
+		numbers: nameIndex{seed: maphash.MakeSeed()}, spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
 		freeHeads: none, linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tagOf: map[string]uint32{},
 		agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, superseding: map[Digest][]uint32{},
 	}
+	_, _ = rand.Read(t.numbers.salt[:]) // never fails
+	t.register()
+	return t
 }
 
 func (t *table) row(number uint32) *row { return t.rows.At(number) }
@@ -177,7 +185,7 @@ func (t *table) remove(number uint32) {
 
 func (t *table) removeName(id uint32) {
 	n := t.names.Edit(id)
-	t.numbers.remove(t.hashOf(t.nameAt(id)), id)
+	t.numbers.remove(t.nameAt(id), id)
 	for n.more != none {
 		t.unlinkHead(&n.more)
 	}
@@ -206,17 +214,38 @@ func (t *table) compact() {
 	}
 }
 
+// forgetUnused makes the next save store everything anew, without what no row has.
+func (t *table) forgetUnused() {
+	t.blank()
+	t.compactKeys()
+	t.compactExtras()
+	t.numbers.renew(t.names.Len(), t.nameIfThere)
+	t.stored.set.Renew()
+	t.purged = false
+}
+
+// flushNames moves the names since the last save to where they are stored.
+func (t *table) flushNames() {
+	if t.numbers.isSparse(int(t.names.Len()) - len(t.freeNames)) {
+		t.numbers.renew(t.names.Len(), t.nameIfThere)
+		return
+	}
+	t.numbers.flush(t.nameIfThere)
+}
+
 // mostSpareBytes is how many unused bytes are always kept.
 const mostSpareBytes = 1 << 16
 
 func (t *table) compactKeys() {
 	var keys paged.Texts
 	for id := range t.names.Len() {
-		if n := t.names.At(id); n.rows > 0 {
-			t.names.Edit(id).key = keys.Append(t.keys.At(n.key, n.size))
+		if n := t.names.At(id); n.there == 1 {
+			key, _ := keys.Append(t.keys.At(n.key, n.size))
+			t.names.Edit(id).key = key
 		}
 	}
-	t.keys, t.spareKeys = keys, 0
+	t.keys.Replace(keys)
+	t.spareKeys = 0
 }
 
 func (t *table) compactExtras() {
@@ -226,7 +255,8 @@ func (t *table) compactExtras() {
 			t.rows.Edit(number).extra = kept.add(t.extras.at(r.extra))
 		}
 	}
-	t.extras = kept
+	t.extras.words.Replace(kept.words)
+	t.extras.spare = 0
 }
 
 // turnOf is the turn of a row, or nil.
@@ -270,32 +300,36 @@ func (t *table) nameAt(id uint32) name {
 
 // nameNumber returns the number of a name, which is new if it has none.
 func (t *table) nameNumber(n name) (id uint32) {
-	hash := t.hashOf(n)
-	if id := t.find(hash, n); id != none {
+	if id := t.nameOf(n); id != none {
 		return id
 	}
-	kept := nameRow{key: t.keys.Append(n.key), size: uint32(len(n.key)), space: n.space, head: none, more: none}
+	kept := nameRow{there: 1, space: n.space, head: none, more: none}
+	kept.key, kept.size = t.keys.Append(n.key)
 	if free := len(t.freeNames); free > 0 {
 		id, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
 		*t.names.Edit(id) = kept
 	} else {
 		id = t.names.Append(kept)
 	}
-	t.numbers.add(hash, id)
+	t.numbers.add(n, id)
 	return id
 }
 
 // nameOf returns the number of a name, or none.
-func (t *table) nameOf(n name) uint32 { return t.find(t.hashOf(n), n) }
-
-func (t *table) find(hash uint32, n name) uint32 {
-	return t.numbers.find(hash, func(id uint32) bool { return t.nameAt(id) == n })
+func (t *table) nameOf(n name) uint32 {
+	return t.numbers.find(n, func(id uint32) bool { return t.isName(id) && t.nameAt(id) == n })
 }
 
-func (t *table) hashOf(n name) uint32 {
-	const spread = 0x9e3779b97f4a7c15
-	return uint32((maphash.String(t.seed, n.key) + uint64(n.space)*spread) >> 32)
+// nameIfThere returns the name with a number; ok is false if none has it.
+func (t *table) nameIfThere(id uint32) (n name, ok bool) {
+	if !t.isName(id) {
+		return name{}, false
+	}
+	return t.nameAt(id), true
 }
+
+// isName reports whether a number is that of a name that is there.
+func (t *table) isName(id uint32) bool { return t.names.At(id).there == 1 }
 
 func (t *table) facetNumber(f facet) uint32 {
 	if n, ok := t.facetOf[f]; ok {
@@ -310,10 +344,7 @@ func (t *table) sessionNumber(s sessionName) uint32 {
 		return n
 	}
 	s.name = strings.Clone(s.name)
-	n := uint32(len(t.sessions))
-	t.sessions = append(t.sessions, s.name)
-	t.sessionOf[s] = n
-	return n
+	return intern(t.sessionOf, &t.sessions, s)
 }
 
 // speakerNumber interns a speaker by the terms of the name.

@@ -41,7 +41,7 @@ func (x *Index) Tend(ctx context.Context) error {
 
 // tend is Tend with a choice of tails to seal. The caller holds tending.
 func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
-	return x.guard(func() error { return x.compact(ctx, enough) })
+	return x.guardWrite(func() error { return x.compact(ctx, enough) })
 }
 
 func (x *Index) compact(ctx context.Context, enough func(*part) bool) error {
@@ -98,7 +98,7 @@ func (x *Index) seal(p *part) error {
 	was := p.tail
 	x.mu.Lock() // which waits for those who read the tail
 	p.tail, p.frozen, p.sealed = nil, false, sealed
-	p.sortExpiring()
+	p.expiring = inOrder(p.expiring)
 	x.mu.Unlock()
 	x.addWanted(p)
 	if was.reset() <= mostSpare {
@@ -144,14 +144,18 @@ func (x *Index) class(p *part) (class int) {
 
 // mergePlan is the plan of a merge.
 type mergePlan struct {
-	into  *part
-	moved [][]uint32 // by part and document, the number in the new part, or none
-	shift []uint32   // by part: how much greater these are, if the part has no removed documents; otherwise none
+	into   *part
+	moved  [][]uint32    // by part and document, the number in the new part, or none
+	shift  []uint32      // by part: how much greater these are, if the part has no removed documents; otherwise none
+	ghosts []ghostSource // of the tombstones of the new part
 }
+
+// ghostSource is where a tombstone was: a part, by its place among those merged, and its place there.
+type ghostSource struct{ part, at int }
 
 // refresh omits documents that were removed since plan: their rows may have been reused.
 func (m *mergePlan) refresh(parts []*part) {
-	m.into.dead, m.into.ghosts = 0, nil
+	m.into.dead, m.into.ghosts, m.into.facets, m.into.expiring = 0, nil, nil, nil
 	for i, p := range parts {
 		for local, to := range m.moved[i] {
 			if to == none {
@@ -161,12 +165,20 @@ func (m *mergePlan) refresh(parts []*part) {
 				m.into.dead++
 			}
 		}
-		for _, number := range p.ghosts {
-			if number != none {
-				m.into.ghosts = append(m.into.ghosts, number)
+		p.facets.each(func(facet uint32) bool {
+			m.into.facets.add(facet)
+			return true
+		})
+		for _, e := range p.expiring {
+			if to := m.moved[i][e.local]; to != none && m.into.rows[to] != none {
+				m.into.expiring = append(m.into.expiring, expiry{e.at, to})
 			}
 		}
 	}
+	for _, from := range m.ghosts {
+		m.into.ghosts = append(m.into.ghosts, parts[from.part].ghosts[from.at])
+	}
+	m.into.expiring = inOrder(m.into.expiring)
 }
 
 // merge merges parts of a branch without their removed documents.
@@ -194,7 +206,12 @@ func (x *Index) plan(parts []*part) mergePlan {
 	x.mu.Unlock()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, p := range parts {
+	for i, p := range parts {
+		for at, number := range p.ghosts {
+			if number != none {
+				m.ghosts = append(m.ghosts, ghostSource{i, at})
+			}
+		}
 		moved, shift := make([]uint32, p.docs()), uint32(len(m.into.rows))
 		for local, number := range p.rows {
 			if number == none {
@@ -245,6 +262,14 @@ func (x *Index) join(m mergePlan, parts []*part) (*segment.Segment, error) {
 	return w.Finish(lengths, x.describeMerged(m, parts))
 }
 
+// describeMerged encodes the payload of a merged part.
+func (x *Index) describeMerged(m mergePlan, parts []*part) []byte {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	m.refresh(parts)
+	return m.into.describe()
+}
+
 func copyPostings(w *segment.Writer, list *segment.Cursor, moved []uint32) {
 	for docs, frequencies := list.Next(); len(docs) > 0; docs, frequencies = list.Next() {
 		list.Positions(func(i int, positions []byte) {
@@ -281,14 +306,14 @@ func (x *Index) swap(m mergePlan, parts []*part) {
 // relocate updates the rows of a part to point to it.
 func (x *Index) relocate(p *part) {
 	for local, number := range p.rows {
+		if number != none {
+			*x.table.places.Edit(number) = place{p.id, uint32(local)}
+		}
+	}
+	for local, number := range p.ghosts {
 		if number == none {
 			continue
 		}
-		*x.table.places.Edit(number) = place{p.id, uint32(local)}
-		p.note(x.table, x.table.row(number), uint32(local))
-	}
-	p.sortExpiring()
-	for local, number := range p.ghosts {
 		*x.table.places.Edit(number) = place{p.id, uint32(local)}
 	}
 }

@@ -135,6 +135,13 @@ func lineageID(l store.Lineage) string {
 	return string(id)
 }
 
+// cachedView is view for those who do not hold cacheMu.
+func (x *Index) cachedView(l store.Lineage) *visible {
+	x.cacheMu.Lock()
+	defer x.cacheMu.Unlock()
+	return x.view(l)
+}
+
 // view returns the view of a lineage from the cache, or builds it. The caller holds mu for reading, and cacheMu.
 func (x *Index) view(l store.Lineage) *visible {
 	x.clock++
@@ -202,7 +209,7 @@ func (x *Index) see(v *visible, at store.Segment) {
 	v.statistics = b.newestOnes.clone()
 	for _, p := range b.parts {
 		for _, number := range p.rows {
-			if number != none && x.live.has(number) {
+			if number != none && x.table.live.has(number) {
 				v.rows.add(number)
 			}
 		}
@@ -236,11 +243,11 @@ func (x *Index) unsee(v *visible, number uint32, cut uint64) {
 
 // setLive notes whether a row is the newest of its document on its branch, and no tombstone.
 func (x *Index) setLive(number uint32, in bool) {
-	if in == x.live.has(number) {
+	if in == x.table.live.has(number) {
 		return
 	}
 	sign := 1
-	if x.live.set(number, in); !in {
+	if x.table.live.set(number, in); !in {
 		sign = -1
 	}
 	x.branch(x.table.row(number).branch).newestOnes.count(x.table, number, sign)

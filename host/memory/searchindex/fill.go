@@ -14,11 +14,31 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Fill loads the saved index, and adds every missing version. Concurrent writes reach the
+// Load loads the saved index, before anyone writes.
+func (u *Upkeep) Load(ctx context.Context) error {
+	covered, err := u.o.Index.Load(ctx, u.o.Engine, u.o.Logger)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		u.o.Logger.Warn("the files of the search index are not as they should be", "error", err)
+	}
+	u.loaded = covered
+	return nil
+}
+
+// Fill adds every version that the loaded index misses. Concurrent writes reach the
 // index by themselves.
 func (u *Upkeep) Fill(ctx context.Context) {
+	u.filling.Lock()
+	defer u.filling.Unlock()
+	u.fill(ctx)
+}
+
+// fill is Fill. The caller holds filling.
+func (u *Upkeep) fill(ctx context.Context) {
 	before := allocated()
-	if err := u.load(ctx); err != nil {
+	if err := u.complete(ctx); err != nil {
 		if ctx.Err() == nil {
 			u.o.Logger.Error("the search index could not be rebuilt; searches will wait", "error", err)
 		}
@@ -27,7 +47,8 @@ func (u *Upkeep) Fill(ctx context.Context) {
 	if !u.o.ReadOnly {
 		u.o.Queue("verify the search index", u.verifyAfterStart)
 	}
-	close(u.filled)
+	u.o.Index.Refilled()
+	close(*u.filled.Load())
 	u.o.Filled()
 	u.save(ctx, u.o.Index.Save)
 	if allocated()-before > worthFreeing { // filling uses more memory than its result
@@ -54,15 +75,8 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-func (u *Upkeep) load(ctx context.Context) error {
-	covered, err := u.o.Index.Load(ctx, u.o.Engine, u.o.Logger)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		u.o.Logger.Warn("the files of the search index are not as they should be", "error", err)
-	}
-	kept := u.o.Catalogue.Kept()
+func (u *Upkeep) complete(ctx context.Context) error {
+	covered, kept := u.loaded, u.o.Catalogue.Kept()
 	for _, id := range covered.Branches() {
 		if !slices.ContainsFunc(kept, func(b *lineage.Branch) bool { return b.ID == id }) {
 			u.o.Index.Drop(id)

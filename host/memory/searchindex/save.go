@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -11,6 +12,8 @@ import (
 
 // Tend keeps the index compact, saved and whole, until ctx ends.
 func (u *Upkeep) Tend(ctx context.Context) {
+	var repairs sync.WaitGroup
+	defer repairs.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -21,15 +24,21 @@ func (u *Upkeep) Tend(ctx context.Context) {
 			}
 			u.save(ctx, u.o.Index.Save)
 		case err := <-u.o.Index.Damaged():
-			if err := u.repair(ctx, err); err != nil && ctx.Err() == nil {
-				u.o.Logger.Error("a part of the search index could not be rebuilt; a restart tries again", "error", err)
-			}
+			repairs.Go(func() { // which may have to fill the index: it is made compact meanwhile
+				u.filling.Lock()
+				defer u.filling.Unlock()
+				if err := u.repair(ctx, err); err != nil && ctx.Err() == nil {
+					u.o.Logger.Error("a part of the search index could not be rebuilt; a restart tries again", "error", err)
+				}
+			})
 		}
 	}
 }
 
 // Verify reads all files of the index. Those that are damaged are rebuilt; the error is search.ErrDamaged nevertheless.
 func (u *Upkeep) Verify(ctx context.Context) error {
+	u.filling.Lock() // what is being repaired is saved then
+	defer u.filling.Unlock()
 	err := u.o.Index.Verify(ctx)
 	if !errors.Is(err, search.ErrDamaged) {
 		return err
@@ -41,14 +50,29 @@ func (u *Upkeep) Verify(ctx context.Context) error {
 	return errors.Join(err, u.repair(ctx, err))
 }
 
-// repair rebuilds damaged parts of the index.
+// repair rebuilds damaged parts of the index. The caller holds filling.
 func (u *Upkeep) repair(ctx context.Context, why error) error {
 	u.o.Logger.Error("a part of the search index is rebuilt", "why", why)
-	if err := u.o.Index.Repair(ctx, u.reread); err != nil {
+	err := u.o.Index.Repair(ctx, u.reread)
+	if errors.Is(err, search.ErrBroken) {
+		return u.refill(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	u.save(ctx, u.o.Index.Save)
 	return nil
+}
+
+// refill rebuilds the whole index from the store. Searches wait meanwhile. The caller holds filling.
+func (u *Upkeep) refill(ctx context.Context) error {
+	u.empty()
+	u.loaded = search.Coverage{}
+	if err := u.o.Index.Reset(); err != nil {
+		return err
+	}
+	u.fill(ctx)
+	return ctx.Err()
 }
 
 // reread reads versions of documents from the store, without those that are gone.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -30,6 +31,9 @@ type Index interface {
 	Due() <-chan struct{}
 	Tend(ctx context.Context) error
 
+	// Reset empties a broken index, which then takes writes alone until Refilled.
+	Reset() error
+	Refilled()
 	// Damaged signals that a file is damaged, which Repair rebuilds.
 	Damaged() <-chan error
 	Repair(ctx context.Context, read search.Reread) error
@@ -69,25 +73,39 @@ type Options struct {
 type Upkeep struct {
 	o       Options
 	applied progress
-	filled  chan struct{} // closed when the index is complete
+	loaded  search.Coverage
+	filled  atomic.Pointer[chan struct{}] // closed when the index is complete
 
+	filling    sync.Mutex // held while the index is filled
 	saving     sync.Mutex // held while the index is saved, or must not be
 	distrusted bool       // the index is wrong: it is no longer saved
 }
 
 // New returns the upkeep of an empty index. Fill fills it.
-func New(o Options) *Upkeep { return &Upkeep{o: o, filled: make(chan struct{})} }
+func New(o Options) *Upkeep {
+	u := &Upkeep{o: o}
+	u.empty()
+	return u
+}
+
+// empty notes that the index is not complete.
+func (u *Upkeep) empty() {
+	if u.filled.Load() == nil || u.IsFilled() { // others wait for the end of a fill that failed
+		filled := make(chan struct{})
+		u.filled.Store(&filled)
+	}
+}
 
 // Begin sets the engine's newest version, before others commit.
 func (u *Upkeep) Begin(newest uint64) { u.applied.end(0, newest) }
 
 // Filled returns a channel that is closed when the index is complete.
-func (u *Upkeep) Filled() <-chan struct{} { return u.filled }
+func (u *Upkeep) Filled() <-chan struct{} { return *u.filled.Load() }
 
 // IsFilled reports whether the index is complete.
 func (u *Upkeep) IsFilled() bool {
 	select {
-	case <-u.filled:
+	case <-u.Filled():
 		return true
 	default:
 		return false
