@@ -307,6 +307,29 @@ func TestAClientThatHasTheServerAlreadyIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestTheProfileOfAnEntryIsItsOwners(t *testing.T) {
+	m, tick := machine(t), now()
+	path := filepath.Join(m.Home, ".claude.json")
+	for _, test := range []struct{ name, profile, before, want string }{
+		{"a new entry", "", `{}`, `["mcp","--data","/data","--profile","deferred"]`},
+		{"a new entry with a profile", "full", `{}`, `["mcp","--data","/data","--profile","full"]`},
+		{"a new entry that follows the server", "auto", `{}`, `["mcp","--data","/data"]`},
+		{"a profile that the owner chose", "", `{"mcpServers":{"alcove":{"command":"/bin/alcove","args":["mcp","--data","/data","--profile","agent"]}}}`,
+			`["mcp","--data","/data","--profile","agent"]`},
+		{"an entry whose tools are all always loaded", "", `{"mcpServers":{"alcove":{"command":"/bin/alcove","args":["mcp","--data","/data"],"alwaysLoad":true}}}`,
+			`["mcp","--data","/data"]`},
+	} {
+		write(t, path, test.before)
+		s := server(false)
+		s.Profile = test.profile
+		apply(t, m, client(t, "claude-code"), clients.User, s, tick)
+		got := strings.Join(strings.Fields(read(t, path)), "")
+		if !strings.Contains(got, `"args":`+test.want) || strings.Contains(got, "alwaysLoad") {
+			t.Errorf("%s: got %s, want the arguments %s and no alwaysLoad", test.name, got, test.want)
+		}
+	}
+}
+
 func TestAFileThatChangesMeanwhileIsNotWritten(t *testing.T) {
 	m, tick := machine(t), now()
 	path := filepath.Join(m.Home, ".cursor", "mcp.json")

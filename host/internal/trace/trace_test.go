@@ -24,6 +24,18 @@ func TestOnlyTraceContextsAreRead(t *testing.T) {
 	}
 }
 
+func TestTheCallerSaysWhetherItRecordsTheTrace(t *testing.T) {
+	for flags, want := range map[string]bool{"01": true, "03": true, "ff": true, "00": false, "02": false, "10": false, "fe": false} {
+		p, ok := Parse(valid[:len(valid)-2] + flags)
+		if got := p.Sampled(); !ok || got != want {
+			t.Errorf("flags %s: got %t (read %t), want %t", flags, got, ok, want)
+		}
+	}
+	if (Parent{}).Sampled() {
+		t.Error("no trace is recorded, want none")
+	}
+}
+
 func TestLogsTellTheTrace(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(Logging(slog.NewTextHandler(&out, nil))).With("a", 1)
