@@ -112,3 +112,17 @@ func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 		t.Errorf("only %d documents were asked among", c.asked)
 	}
 }
+
+func TestTurnsOfAWordAreThoseWithASlot(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	slots := make([]uint32, 150)
+	for i := range slots {
+		slots[i] = []uint32{none, 0, none - 1, uint32(i)}[r.IntN(4)]
+	}
+	for row := range uint32(300) {
+		want := int(row) < len(slots) && slots[row] != none
+		if got := turnsOf(slots, int(row/64))>>(row%64)&1 == 1; got != want {
+			t.Errorf("that row %d is a turn is %v, want %v", row, got, want)
+		}
+	}
+}

@@ -41,13 +41,22 @@ func (r *ranking) plainMembers() Set {
 		return set
 	}
 	for i, word := range set {
-		eachBit(i, word, func(number uint32) {
-			if r.slotOf(number) != none {
-				bitset(set).remove(number)
-			}
-		})
+		if word != 0 {
+			set[i] = word &^ turnsOf(r.turns.threads.slotOf, i)
+		}
 	}
 	return set
+}
+
+// turnsOf returns which of 64 rows are turns, by the slots of all, without a branch for each.
+func turnsOf(slots []uint32, word int) (turns uint64) {
+	if word*64 >= len(slots) {
+		return 0
+	}
+	for i, slot := range slots[word*64 : min(word*64+64, len(slots))] {
+		turns |= (uint64(slot^none) + 1<<32 - 1) >> 32 << i
+	}
+	return turns
 }
 
 // slotOf is the slot of a row that is scored as a turn, or none.
