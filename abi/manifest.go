@@ -28,6 +28,8 @@ type Manifest struct {
 	Homepage     string       `json:"homepage,omitempty"`
 	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
 	Tools        []Tool       `json:"tools,omitempty"`
+	Resources    []Resource   `json:"resources,omitempty"`
+	Prompts      []Prompt     `json:"prompts,omitempty"`
 	Hooks        Hooks        `json:"hooks,omitzero"`
 	Capabilities []Request    `json:"capabilities,omitempty"`
 	Limits       Limits       `json:"limits,omitzero"`
@@ -52,6 +54,49 @@ type Tool struct {
 	// Mixed tools write or only read, call by call. Callers who may only read can call them, and with as_of they read the past; then they
 	// have only powers that change nothing.
 	Mixed bool `json:"mixed,omitempty"`
+	// Content tools answer for people and models: the member content of the result is a list of Content.
+	Content bool `json:"content,omitempty"`
+	// Unlisted tools are in no list of tools: they answer for resources, prompts and completions. They can be called by name.
+	Unlisted bool `json:"unlisted,omitempty"`
+	// Task says whether calls of the tool are long: clients that know tasks get one, and fetch the result later.
+	Task TaskSupport `json:"task,omitempty"`
+}
+
+// TaskSupport says whether calls of a tool become tasks.
+type TaskSupport string
+
+// The values of TaskSupport.
+const (
+	TaskNever    TaskSupport = ""         // calls are answered at once
+	TaskOptional TaskSupport = "optional" // calls become tasks of clients that know them
+	TaskRequired TaskSupport = "required" // other clients cannot call the tool
+	// Calls become tasks once the client answered what the tool asks first.
+	TaskAfterInput TaskSupport = "after_input"
+)
+
+// Resource is what clients read by a URI, or by the URIs that fit a template. A tool of the family that only reads answers for it: its
+// arguments are the variables of the template, and its result is a ResourceResult.
+type Resource struct {
+	URI         string `json:"uri"` // names in braces are variables, each of one segment
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mime_type,omitempty"`
+	Tool        string `json:"tool"`
+	List        string `json:"list,omitempty"`     // the tool that lists those of a template: it takes after, and answers a ResourceList
+	Complete    string `json:"complete,omitempty"` // the tool that completes variables: see Prompt.Complete
+}
+
+// Prompt is a request that a user makes by name. A tool of the family answers with its messages, a PromptResult: the arguments of the
+// prompt are those of the tool.
+type Prompt struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"` // empty: the tool's
+	Tool        string `json:"tool"`
+	// Complete is the tool that completes arguments: it takes a CompletionRequest and answers a Completion. Empty: an argument with an
+	// enum is completed with its values.
+	Complete string `json:"complete,omitempty"`
 }
 
 // CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of

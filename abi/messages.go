@@ -6,6 +6,44 @@ import (
 	"encoding/json"
 )
 
+// Content is a piece of what people and models are shown.
+type Content struct {
+	Type     string `json:"type"`                // `resource` has the content of a resource in it, `link` names one: text, image, audio, resource, link
+	Text     string `json:"text,omitempty"`      // of `text` and `resource`: the text
+	Data     string `json:"data,omitempty"`      // of `image`, `audio` and `resource`: bytes, as base64
+	MIMEType string `json:"mime_type,omitempty"` // what it is, as in image/png
+	URI      string `json:"uri,omitempty"`       // of `resource` and `link`: its URI
+	Name     string `json:"name,omitempty"`      // of `link`: its name
+}
+
+// ListedResource is a resource in a list.
+type ListedResource struct {
+	URI         string `json:"uri"`                   // its URI, which fits the template
+	Name        string `json:"name"`                  // its name
+	Title       string `json:"title,omitempty"`       // its name for people
+	Description string `json:"description,omitempty"` // what it is
+	MIMEType    string `json:"mime_type,omitempty"`   // what it contains
+}
+
+// PromptMessage is a message of a prompt.
+type PromptMessage struct {
+	Role    string  `json:"role"`    // who says it: user, assistant
+	Content Content `json:"content"` // what is said
+}
+
+// Input is what a tool can ask of the caller's client, and what that answered.
+type Input struct {
+	Can     []string                   `json:"can"`               // what can be asked, of `user`, `model` and `roots`: the client can, and the family may
+	Answers map[string]json.RawMessage `json:"answers,omitempty"` // the answers, as MCP has them, each under the name of its request; absent: nothing was asked yet
+	State   string                     `json:"state,omitempty"`   // what the tool gave when it asked
+}
+
+// InputRequest is a question to the caller's client.
+type InputRequest struct {
+	Ask    string          `json:"ask"`              // whom: user, model, roots
+	Params json.RawMessage `json:"params,omitempty"` // as MCP has them: of elicitation/create for `user`, of sampling/createMessage for `model`
+}
+
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
 	Family    string `json:"family"`             // the family that the request is for: one module may serve several
@@ -67,10 +105,11 @@ type Change struct {
 
 // ToolRequest is the request of kind 1: a tool call.
 type ToolRequest struct {
-	Tool      string          `json:"tool"`      // the tool's name, as the manifest has it
-	Arguments json.RawMessage `json:"arguments"` // an object that is valid by the tool's input schema
-	Config    json.RawMessage `json:"config"`    // an object with a value for every key of the manifest's `config`
-	Context   Context         `json:"context"`   // the context
+	Tool      string          `json:"tool"`            // the tool's name, as the manifest has it
+	Arguments json.RawMessage `json:"arguments"`       // an object that is valid by the tool's input schema
+	Config    json.RawMessage `json:"config"`          // an object with a value for every key of the manifest's `config`
+	Input     *Input          `json:"input,omitempty"` // what the caller's client can be asked, and what it answered; absent: nothing can be asked
+	Context   Context         `json:"context"`         // the context
 }
 
 // HookRequest is the request of kind 2: a hook or a job.
@@ -108,12 +147,76 @@ type EmbedRequest struct {
 	Context Context         `json:"context"` // the context
 }
 
+// ContentResult is the result of a tool with `content`. It may have further members.
+type ContentResult struct {
+	Content []Content `json:"content"` // what people and models are shown
+}
+
+// ResourceResult is the result of a tool that answers for a resource. Without contents there is none.
+type ResourceResult struct {
+	Contents []Content `json:"contents"` // what it contains: text and data
+}
+
+// ResourceList is the result of a tool that lists resources.
+type ResourceList struct {
+	Resources []ListedResource `json:"resources"`      // a page, in a stable order; at most 100
+	Next      string           `json:"next,omitempty"` // `after` of the next page; absent at the end
+}
+
+// PromptResult is the result of a tool that answers for a prompt.
+type PromptResult struct {
+	Description string          `json:"description,omitempty"` // what it is for
+	Messages    []PromptMessage `json:"messages"`              // the messages
+}
+
+// Completion is the result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments.
+type Completion struct {
+	Values []string `json:"values"`          // the values, the best first; at most 100 are shown
+	Total  int      `json:"total,omitempty"` // how many there are; absent: unknown
+	More   bool     `json:"more,omitempty"`  // there are more
+}
+
+// InputQuestions is the details of an error with the code input_required.
+type InputQuestions struct {
+	Requests map[string]InputRequest `json:"requests"`        // what to ask, each under a name of the tool's own; at most 8
+	State    string                  `json:"state,omitempty"` // what the tool is to find again when it is called with the answers; at most 16 KiB. No client can read or change it
+}
+
 // Error is the body of an error, in either direction.
 type Error struct {
 	Code      Code           `json:"code"`              // one of the codes below
 	Message   string         `json:"message"`           // what went wrong and what to do about it
 	Retryable bool           `json:"retryable"`         // the same request may succeed later. False for an unmet `if_version`, after which the caller reads again and sends another request. If an error body of a guest omits it, the code decides
 	Details   map[string]any `json:"details,omitempty"` // facts for programs, such as the limit that was reached
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *Content) Check() error {
+	if err := checkEnum("type", []string{r.Type}, "text", "image", "audio", "resource", "link"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ListedResource) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *PromptMessage) Check() error {
+	if err := checkEnum("role", []string{r.Role}, "user", "assistant"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *InputRequest) Check() error {
+	if err := checkEnum("ask", []string{r.Ask}, "user", "model", "roots"); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
@@ -141,5 +244,55 @@ func (r *StoreResult) Check() error {
 			return inElement("entries", i, err)
 		}
 	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ContentResult) Check() error {
+	for i := range r.Content {
+		if err := r.Content[i].Check(); err != nil {
+			return inElement("content", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ResourceResult) Check() error {
+	for i := range r.Contents {
+		if err := r.Contents[i].Check(); err != nil {
+			return inElement("contents", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ResourceList) Check() error {
+	for i := range r.Resources {
+		if err := r.Resources[i].Check(); err != nil {
+			return inElement("resources", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *PromptResult) Check() error {
+	for i := range r.Messages {
+		if err := r.Messages[i].Check(); err != nil {
+			return inElement("messages", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *Completion) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *InputQuestions) Check() error {
 	return nil
 }

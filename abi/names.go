@@ -57,6 +57,7 @@ const (
 	CodeUnavailable     Code = "unavailable"      // a service is not configured, or does not answer now
 	CodeTimeout         Code = "timeout"          // it took longer than its limit
 	CodeInternal        Code = "internal"         // the side that answers is at fault
+	CodeInputRequired   Code = "input_required"   // of a tool: the caller's client is first asked for what details say, and then the tool is called again
 )
 
 // What becomes of a request.
@@ -161,6 +162,9 @@ const (
 	CanToolsCall        Capability = "tools.call"        // call tools of other families, and core tools that the scope names
 	CanToolsPublish     Capability = "tools.publish"     // publish and withdraw tools while running
 	CanToolsUsage       Capability = "tools.usage"       // read which agents call which tools, and how often
+	CanAskUser          Capability = "ask.user"          // ask the user of the caller's client questions, during a tool call
+	CanAskModel         Capability = "ask.model"         // have the model of the caller's client answer, during a tool call
+	CanAskRoots         Capability = "ask.roots"         // ask the caller's client for its folders, during a tool call
 )
 
 // The operations of the host.
@@ -548,7 +552,7 @@ func WASI() []Function {
 
 // Codes are all codes of errors.
 func Codes() []Code {
-	return []Code{CodeInvalidArgument, CodeNotFound, CodeDenied, CodeConflict, CodeExhausted, CodeUnavailable, CodeTimeout, CodeInternal}
+	return []Code{CodeInvalidArgument, CodeNotFound, CodeDenied, CodeConflict, CodeExhausted, CodeUnavailable, CodeTimeout, CodeInternal, CodeInputRequired}
 }
 
 // Retryable says whether the same request may succeed later.
@@ -695,6 +699,12 @@ func (c Capability) Scope() string {
 		return "none"
 	case CanToolsUsage:
 		return "none"
+	case CanAskUser:
+		return "none"
+	case CanAskModel:
+		return "none"
+	case CanAskRoots:
+		return "none"
 	}
 	return ""
 }
@@ -735,6 +745,9 @@ func Capabilities() []Capability {
 		CanToolsCall,
 		CanToolsPublish,
 		CanToolsUsage,
+		CanAskUser,
+		CanAskModel,
+		CanAskRoots,
 	}
 }
 

@@ -193,7 +193,7 @@ func (m *Manifest) Faults() []error {
 	if m.ABI != Version {
 		f.add("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
 	}
-	for _, check := range []func(*faults){m.checkTools, m.checkCollections, m.checkStoreHook, m.checkWhen, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
+	for _, check := range []func(*faults){m.checkTools, m.checkResources, m.checkPrompts, m.checkCollections, m.checkStoreHook, m.checkWhen, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
 		check(&f)
 	}
 	return f

@@ -41,10 +41,10 @@ func (s source) sdkTypes(objects []structure) string {
 }
 
 // sdkName is the name of an object in the SDK. An object that only requests or only answers have is private to the SDK, since handlers see
-// its members.
+// its members, unless they answer it whole.
 func (s source) sdkName(o structure) string {
 	name := pascal(o.Name)
-	if i := slices.IndexFunc(s.Messages, func(m message) bool { return m.Name == o.Name }); i >= 0 && s.Messages[i].To != "either" {
+	if i := slices.IndexFunc(s.Messages, func(m message) bool { return m.Name == o.Name }); i >= 0 && s.Messages[i].To != "either" && !s.Messages[i].Handlers {
 		return strings.ToLower(name[:1]) + name[1:]
 	}
 	return name

@@ -26,7 +26,8 @@ type operation struct {
 
 // message is what host and guest send each other outside of operations.
 type message struct {
-	To string `json:"to"` // who reads it: guest, host or either
+	To       string `json:"to"`       // who reads it: guest, host or either
+	Handlers bool   `json:"handlers"` // those of guests answer it whole
 	structure
 }
 

@@ -128,7 +128,7 @@ func has(names []name, want string) bool {
 }
 
 // initialisms are the words that are written in capitals in Go.
-var initialisms = map[string]string{"ok": "OK", "ms": "MS", "cpu": "CPU", "llm": "LLM", "http": "HTTP", "id": "ID", "ids": "IDs", "json": "JSON"}
+var initialisms = map[string]string{"ok": "OK", "ms": "MS", "cpu": "CPU", "llm": "LLM", "http": "HTTP", "id": "ID", "ids": "IDs", "json": "JSON", "uri": "URI", "mime": "MIME"}
 
 // pascal turns memory.get, on_failure and error-result into MemoryGet, OnFailure and ErrorResult.
 func pascal(s string) string {

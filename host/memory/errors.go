@@ -27,6 +27,7 @@ const (
 	Unavailable     = fault.Unavailable
 	Timeout         = fault.Timeout
 	Internal        = fault.Internal
+	InputRequired   = fault.InputRequired
 )
 
 func invalid(format string, args ...any) *Error { return fault.Invalid(format, args...) }

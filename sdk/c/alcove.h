@@ -78,6 +78,7 @@ typedef enum { ALCOVE_OK, ALCOVE_FAILED } alcove_status; // what handlers and op
 #define ALCOVE_UNAVAILABLE "unavailable" // a service is not configured, or does not answer now
 #define ALCOVE_TIMEOUT "timeout" // it took longer than its limit
 #define ALCOVE_INTERNAL "internal" // the side that answers is at fault
+#define ALCOVE_INPUT_REQUIRED "input_required" // of a tool: the caller's client is first asked for what details say, and then the tool is called again
 bool alcove_retryable(const char *code); // the same request may succeed later
 
 typedef struct alcove_counters alcove_counters;
@@ -267,6 +268,11 @@ typedef struct alcove_tools_offered_request alcove_tools_offered_request;
 typedef struct alcove_tools_offered_response alcove_tools_offered_response;
 typedef struct alcove_tools_usage_request alcove_tools_usage_request;
 typedef struct alcove_tools_usage_response alcove_tools_usage_response;
+typedef struct alcove_content alcove_content;
+typedef struct alcove_listed_resource alcove_listed_resource;
+typedef struct alcove_prompt_message alcove_prompt_message;
+typedef struct alcove_input alcove_input;
+typedef struct alcove_input_request alcove_input_request;
 typedef struct alcove_context alcove_context;
 typedef struct alcove_entry alcove_entry;
 typedef struct alcove_merge_notice alcove_merge_notice;
@@ -277,6 +283,12 @@ typedef struct alcove_hook_request alcove_hook_request;
 typedef struct alcove_store_result alcove_store_result;
 typedef struct alcove_score_params alcove_score_params;
 typedef struct alcove_embed_request alcove_embed_request;
+typedef struct alcove_content_result alcove_content_result;
+typedef struct alcove_resource_result alcove_resource_result;
+typedef struct alcove_resource_list alcove_resource_list;
+typedef struct alcove_prompt_result alcove_prompt_result;
+typedef struct alcove_completion alcove_completion;
+typedef struct alcove_input_questions alcove_input_questions;
 typedef struct alcove_error alcove_error;
 // How a memory was used.
 struct alcove_counters { int64_t accesses; alcove_text last_access; double health; };
@@ -652,6 +664,16 @@ struct alcove_tools_offered_response { ALCOVE_LIST(alcove_foreign_tool) tools; a
 struct alcove_tools_usage_request { int64_t days; ALCOVE_LIST(alcove_text) tools; };
 // The response of tools.usage.
 struct alcove_tools_usage_response { ALCOVE_LIST(alcove_tool_usage) usage; };
+// A piece of what people and models are shown.
+struct alcove_content { alcove_text type; alcove_text text; alcove_text data; alcove_text mime_type; alcove_text uri; alcove_text name; };
+// A resource in a list.
+struct alcove_listed_resource { alcove_text uri; alcove_text name; alcove_text title; alcove_text description; alcove_text mime_type; };
+// A message of a prompt.
+struct alcove_prompt_message { alcove_text role; alcove_content content; };
+// What a tool can ask of the caller's client, and what that answered.
+struct alcove_input { ALCOVE_LIST(alcove_text) can; ALCOVE_MAP(const alcove_value *) answers; alcove_text state; };
+// A question to the caller's client.
+struct alcove_input_request { alcove_text ask; const alcove_value *params; };
 // The context of a request: its family, caller, branch and time.
 struct alcove_context { alcove_text family; alcove_text caller; alcove_text namespace; alcove_text branch; alcove_text now; alcove_text request_id; bool dry_run; bool operator; alcove_text proposal; };
 // A memory or record that is being stored or changed, or that was.
@@ -663,7 +685,7 @@ struct alcove_merge_key { alcove_text namespace; alcove_text key; bool deleted; 
 // A change of an entry by a store hook. Absent fields stay as they are.
 struct alcove_change { const alcove_value *value; ALCOVE_LIST(alcove_text) tags; alcove_text *type; double *importance; ALCOVE_MAP(const alcove_value *) metadata; };
 // The request of kind 1: a tool call.
-struct alcove_tool_request { alcove_text tool; const alcove_value *arguments; const alcove_value *config; alcove_context context; };
+struct alcove_tool_request { alcove_text tool; const alcove_value *arguments; const alcove_value *config; alcove_input *input; alcove_context context; };
 // The request of kind 2: a hook or a job.
 struct alcove_hook_request { alcove_text hook; ALCOVE_LIST(alcove_entry) entries; alcove_merge_notice *merge; alcove_session *session; alcove_text job; const alcove_value *payload; const alcove_value *config; alcove_context context; };
 // The result of a store hook: changes, a proposal, or a refusal.
@@ -672,6 +694,18 @@ struct alcove_store_result { ALCOVE_LIST(alcove_change *) entries; alcove_text *
 struct alcove_score_params { const alcove_value *config; alcove_text now; alcove_text query; alcove_context context; };
 // The request of kind 4: texts to embed.
 struct alcove_embed_request { ALCOVE_LIST(alcove_text) texts; alcove_text purpose; const alcove_value *config; alcove_context context; };
+// The result of a tool with `content`. It may have further members.
+struct alcove_content_result { ALCOVE_LIST(alcove_content) content; };
+// The result of a tool that answers for a resource. Without contents there is none.
+struct alcove_resource_result { ALCOVE_LIST(alcove_content) contents; };
+// The result of a tool that lists resources.
+struct alcove_resource_list { ALCOVE_LIST(alcove_listed_resource) resources; alcove_text next; };
+// The result of a tool that answers for a prompt.
+struct alcove_prompt_result { alcove_text description; ALCOVE_LIST(alcove_prompt_message) messages; };
+// The result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments.
+struct alcove_completion { ALCOVE_LIST(alcove_text) values; int64_t total; bool more; };
+// The details of an error with the code input_required.
+struct alcove_input_questions { ALCOVE_MAP(alcove_input_request) requests; alcove_text state; };
 // The body of an error, in either direction.
 struct alcove_error { alcove_text code; alcove_text message; bool retryable; ALCOVE_MAP(const alcove_value *) details; };
 extern const alcove_type alcove_is_counters;
@@ -861,6 +895,11 @@ extern const alcove_type alcove_is_tools_offered_request;
 extern const alcove_type alcove_is_tools_offered_response;
 extern const alcove_type alcove_is_tools_usage_request;
 extern const alcove_type alcove_is_tools_usage_response;
+extern const alcove_type alcove_is_content;
+extern const alcove_type alcove_is_listed_resource;
+extern const alcove_type alcove_is_prompt_message;
+extern const alcove_type alcove_is_input;
+extern const alcove_type alcove_is_input_request;
 extern const alcove_type alcove_is_context;
 extern const alcove_type alcove_is_entry;
 extern const alcove_type alcove_is_merge_notice;
@@ -871,6 +910,12 @@ extern const alcove_type alcove_is_hook_request;
 extern const alcove_type alcove_is_store_result;
 extern const alcove_type alcove_is_score_params;
 extern const alcove_type alcove_is_embed_request;
+extern const alcove_type alcove_is_content_result;
+extern const alcove_type alcove_is_resource_result;
+extern const alcove_type alcove_is_resource_list;
+extern const alcove_type alcove_is_prompt_result;
+extern const alcove_type alcove_is_completion;
+extern const alcove_type alcove_is_input_questions;
 extern const alcove_type alcove_is_error;
 
 // memory.get: memories by their keys.

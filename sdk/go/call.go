@@ -6,6 +6,7 @@ import "github.com/alcove-memory/alcove/sdk/go/scan"
 type Call struct {
 	Context
 	Config Raw // an object with every key of the manifest's config
+	input  *Input
 	host   Host
 	ids    uint64 // how many NewID made
 	json   codec

@@ -45,7 +45,7 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Context, c.Config = r.Context, r.Config
+	c.Context, c.Config, c.input = r.Context, r.Config, r.Input
 	if handle, ok := f.tools[r.Tool]; ok {
 		return handle(c, r.Arguments)
 	}

@@ -6,6 +6,87 @@ import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // The methods CodeJSON read and write messages.
 
+// Content is a piece of what people and models are shown.
+type Content struct {
+	Type     string `json:"type"`               // `resource` has the content of a resource in it, `link` names one: text, image, audio, resource, link
+	Text     string `json:"text,omitzero"`      // of `text` and `resource`: the text
+	Data     string `json:"data,omitzero"`      // of `image`, `audio` and `resource`: bytes, as base64
+	MIMEType string `json:"mime_type,omitzero"` // what it is, as in image/png
+	URI      string `json:"uri,omitzero"`       // of `resource` and `link`: its URI
+	Name     string `json:"name,omitzero"`      // of `link`: its name
+}
+
+func (x *Content) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "text", Value: scan.Text(&x.Text), Omit: x.Text == ""},
+		{Name: "data", Value: scan.Text(&x.Data), Omit: x.Data == ""},
+		{Name: "mime_type", Value: scan.Text(&x.MIMEType), Omit: x.MIMEType == ""},
+		{Name: "uri", Value: scan.Text(&x.URI), Omit: x.URI == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+	})
+}
+
+// ListedResource is a resource in a list.
+type ListedResource struct {
+	URI         string `json:"uri"`                  // its URI, which fits the template
+	Name        string `json:"name"`                 // its name
+	Title       string `json:"title,omitzero"`       // its name for people
+	Description string `json:"description,omitzero"` // what it is
+	MIMEType    string `json:"mime_type,omitzero"`   // what it contains
+}
+
+func (x *ListedResource) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "uri", Value: scan.Text(&x.URI)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "title", Value: scan.Text(&x.Title), Omit: x.Title == ""},
+		{Name: "description", Value: scan.Text(&x.Description), Omit: x.Description == ""},
+		{Name: "mime_type", Value: scan.Text(&x.MIMEType), Omit: x.MIMEType == ""},
+	})
+}
+
+// PromptMessage is a message of a prompt.
+type PromptMessage struct {
+	Role    string  `json:"role"`    // who says it: user, assistant
+	Content Content `json:"content"` // what is said
+}
+
+func (x *PromptMessage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "role", Value: scan.Text(&x.Role)},
+		{Name: "content", Value: scan.Of(&x.Content, (*Content).CodeJSON)},
+	})
+}
+
+// Input is what a tool can ask of the caller's client, and what that answered.
+type Input struct {
+	Can     []string       `json:"can"`              // what can be asked, of `user`, `model` and `roots`: the client can, and the family may
+	Answers map[string]Raw `json:"answers,omitzero"` // the answers, as MCP has them, each under the name of its request; absent: nothing was asked yet
+	State   string         `json:"state,omitzero"`   // what the tool gave when it asked
+}
+
+func (x *Input) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "can", Value: scan.Texts(&x.Can)},
+		{Name: "answers", Value: scan.Map(&x.Answers, scan.CodeRaw), Omit: x.Answers == nil},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+	})
+}
+
+// InputRequest is a question to the caller's client.
+type InputRequest struct {
+	Ask    string `json:"ask"`             // whom: user, model, roots
+	Params Raw    `json:"params,omitzero"` // as MCP has them: of elicitation/create for `user`, of sampling/createMessage for `model`
+}
+
+func (x *InputRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "ask", Value: scan.Text(&x.Ask)},
+		{Name: "params", Value: scan.Raw(&x.Params), Omit: len(x.Params) == 0},
+	})
+}
+
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
 	Family    string `json:"family"`            // the family that the request is for: one module may serve several
@@ -131,10 +212,11 @@ func (x *Change) CodeJSON(c *scan.Coder) {
 
 // toolRequest is the request of kind 1: a tool call.
 type toolRequest struct {
-	Tool      string  `json:"tool"`      // the tool's name, as the manifest has it
-	Arguments Raw     `json:"arguments"` // an object that is valid by the tool's input schema
-	Config    Raw     `json:"config"`    // an object with a value for every key of the manifest's `config`
-	Context   Context `json:"context"`   // the context
+	Tool      string  `json:"tool"`           // the tool's name, as the manifest has it
+	Arguments Raw     `json:"arguments"`      // an object that is valid by the tool's input schema
+	Config    Raw     `json:"config"`         // an object with a value for every key of the manifest's `config`
+	Input     *Input  `json:"input,omitzero"` // what the caller's client can be asked, and what it answered; absent: nothing can be asked
+	Context   Context `json:"context"`        // the context
 }
 
 func (x *toolRequest) CodeJSON(c *scan.Coder) {
@@ -142,6 +224,7 @@ func (x *toolRequest) CodeJSON(c *scan.Coder) {
 		{Name: "tool", Value: scan.Text(&x.Tool)},
 		{Name: "arguments", Value: scan.Raw(&x.Arguments)},
 		{Name: "config", Value: scan.Raw(&x.Config)},
+		{Name: "input", Value: scan.Pointer(&x.Input, (*Input).CodeJSON), Omit: x.Input == nil},
 		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
 	})
 }
@@ -217,6 +300,82 @@ func (x *embedRequest) CodeJSON(c *scan.Coder) {
 		{Name: "purpose", Value: scan.Text(&x.Purpose)},
 		{Name: "config", Value: scan.Raw(&x.Config)},
 		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
+	})
+}
+
+// ContentResult is the result of a tool with `content`. It may have further members.
+type ContentResult struct {
+	Content []Content `json:"content"` // what people and models are shown
+}
+
+func (x *ContentResult) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.List(&x.Content, (*Content).CodeJSON)},
+	})
+}
+
+// ResourceResult is the result of a tool that answers for a resource. Without contents there is none.
+type ResourceResult struct {
+	Contents []Content `json:"contents"` // what it contains: text and data
+}
+
+func (x *ResourceResult) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "contents", Value: scan.List(&x.Contents, (*Content).CodeJSON)},
+	})
+}
+
+// ResourceList is the result of a tool that lists resources.
+type ResourceList struct {
+	Resources []ListedResource `json:"resources"`     // a page, in a stable order; at most 100
+	Next      string           `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ResourceList) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "resources", Value: scan.List(&x.Resources, (*ListedResource).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+	})
+}
+
+// PromptResult is the result of a tool that answers for a prompt.
+type PromptResult struct {
+	Description string          `json:"description,omitzero"` // what it is for
+	Messages    []PromptMessage `json:"messages"`             // the messages
+}
+
+func (x *PromptResult) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "description", Value: scan.Text(&x.Description), Omit: x.Description == ""},
+		{Name: "messages", Value: scan.List(&x.Messages, (*PromptMessage).CodeJSON)},
+	})
+}
+
+// Completion is the result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments.
+type Completion struct {
+	Values []string `json:"values"`         // the values, the best first; at most 100 are shown
+	Total  int      `json:"total,omitzero"` // how many there are; absent: unknown
+	More   bool     `json:"more,omitzero"`  // there are more
+}
+
+func (x *Completion) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "values", Value: scan.Texts(&x.Values)},
+		{Name: "total", Value: scan.Int(&x.Total), Omit: x.Total == 0},
+		{Name: "more", Value: scan.Bool(&x.More), Omit: !x.More},
+	})
+}
+
+// InputQuestions is the details of an error with the code input_required.
+type InputQuestions struct {
+	Requests map[string]InputRequest `json:"requests"`       // what to ask, each under a name of the tool's own; at most 8
+	State    string                  `json:"state,omitzero"` // what the tool is to find again when it is called with the answers; at most 16 KiB. No client can read or change it
+}
+
+func (x *InputQuestions) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "requests", Value: scan.Map(&x.Requests, (*InputRequest).CodeJSON)},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
 	})
 }
 

@@ -49,6 +49,7 @@ const (
 	Unavailable     Code = "unavailable"      // a service is not configured, or does not answer now
 	Timeout         Code = "timeout"          // it took longer than its limit
 	Internal        Code = "internal"         // the side that answers is at fault
+	InputRequired   Code = "input_required"   // of a tool: the caller's client is first asked for what details say, and then the tool is called again
 )
 
 // Retryable says whether the same request may succeed later.

@@ -97,6 +97,12 @@ func envelopes() []envelope {
 		{name: "store_result", to: "host", sdk: &storeResult{}, host: &abi.StoreResult{}},
 		{name: "score_params", to: "guest", sdk: &scoreParams{}, host: &abi.ScoreParams{}},
 		{name: "embed_request", to: "guest", sdk: &embedRequest{}, host: &abi.EmbedRequest{}},
+		{name: "content_result", to: "host", sdk: &ContentResult{}, host: &abi.ContentResult{}},
+		{name: "resource_result", to: "host", sdk: &ResourceResult{}, host: &abi.ResourceResult{}},
+		{name: "resource_list", to: "host", sdk: &ResourceList{}, host: &abi.ResourceList{}},
+		{name: "prompt_result", to: "host", sdk: &PromptResult{}, host: &abi.PromptResult{}},
+		{name: "completion", to: "host", sdk: &Completion{}, host: &abi.Completion{}},
+		{name: "input_questions", to: "host", sdk: &InputQuestions{}, host: &abi.InputQuestions{}},
 		{name: "error", to: "either", sdk: &Error{}, host: &abi.Error{}},
 	}
 }

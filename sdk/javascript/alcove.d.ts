@@ -141,13 +141,13 @@ declare module "alcove" {
 // By abi/gen from abi.json. Do not edit.
 
   /** The codes of errors. */
-  type Code = "invalid_argument" | "not_found" | "denied" | "conflict" | "exhausted" | "unavailable" | "timeout" | "internal";
+  type Code = "invalid_argument" | "not_found" | "denied" | "conflict" | "exhausted" | "unavailable" | "timeout" | "internal" | "input_required";
 
   /** The hooks. */
   type Hook = "store" | "stored" | "merged" | "session_end" | "rank" | "embed" | "job";
 
   /** What a family may ask for. */
-  type Capability = "memory.read" | "memory.write" | "memory.propose" | "memory.count" | "record" | "records.read" | "log.read" | "log.append" | "feed.read" | "feed.emit" | "feed.kind" | "branch.read" | "branch.write" | "link.read" | "link.write" | "config.write" | "config.read" | "config.shared" | "job" | "embed" | "embed.rebuild" | "namespace.delete" | "scope.read" | "scope.write" | "session.read" | "identity.delegate" | "llm" | "http" | "file.read" | "file.write" | "tools.call" | "tools.publish" | "tools.usage";
+  type Capability = "memory.read" | "memory.write" | "memory.propose" | "memory.count" | "record" | "records.read" | "log.read" | "log.append" | "feed.read" | "feed.emit" | "feed.kind" | "branch.read" | "branch.write" | "link.read" | "link.write" | "config.write" | "config.read" | "config.shared" | "job" | "embed" | "embed.rebuild" | "namespace.delete" | "scope.read" | "scope.write" | "session.read" | "identity.delegate" | "llm" | "http" | "file.read" | "file.write" | "tools.call" | "tools.publish" | "tools.usage" | "ask.user" | "ask.model" | "ask.roots";
 
   /** The columns of a rank hook. */
   type Feature = "score" | "lexical" | "semantic" | "importance" | "age" | "accesses" | "idle" | "outcome" | "length" | "type";
@@ -840,6 +840,62 @@ declare module "alcove" {
     last_at?: string;
   }
 
+  /** A piece of what people and models are shown. */
+  interface Content {
+    /** `resource` has the content of a resource in it, `link` names one */
+    type: "text" | "image" | "audio" | "resource" | "link";
+    /** of `text` and `resource`: the text */
+    text?: string;
+    /** of `image`, `audio` and `resource`: bytes, as base64 */
+    data?: string;
+    /** what it is, as in image/png */
+    mime_type?: string;
+    /** of `resource` and `link`: its URI */
+    uri?: string;
+    /** of `link`: its name */
+    name?: string;
+  }
+
+  /** A resource in a list. */
+  interface ListedResource {
+    /** its URI, which fits the template */
+    uri: string;
+    /** its name */
+    name: string;
+    /** its name for people */
+    title?: string;
+    /** what it is */
+    description?: string;
+    /** what it contains */
+    mime_type?: string;
+  }
+
+  /** A message of a prompt. */
+  interface PromptMessage {
+    /** who says it */
+    role: "user" | "assistant";
+    /** what is said */
+    content: Content;
+  }
+
+  /** What a tool can ask of the caller's client, and what that answered. */
+  interface Input {
+    /** what can be asked, of `user`, `model` and `roots`: the client can, and the family may */
+    can: string[];
+    /** the answers, as MCP has them, each under the name of its request; absent: nothing was asked yet */
+    answers?: { [name: string]: any };
+    /** what the tool gave when it asked */
+    state?: string;
+  }
+
+  /** A question to the caller's client. */
+  interface InputRequest {
+    /** whom */
+    ask: "user" | "model" | "roots";
+    /** as MCP has them: of elicitation/create for `user`, of sampling/createMessage for `model` */
+    params?: any;
+  }
+
   /** The context of a request: its family, caller, branch and time. */
   interface Context {
     /** the family that the request is for: one module may serve several */
@@ -946,6 +1002,8 @@ declare module "alcove" {
     arguments: any;
     /** an object with a value for every key of the manifest's `config` */
     config: any;
+    /** what the caller's client can be asked, and what it answered; absent: nothing can be asked */
+    input?: Input;
     /** the context */
     context: Context;
   }
@@ -1002,6 +1060,52 @@ declare module "alcove" {
     config: any;
     /** the context */
     context: Context;
+  }
+
+  /** The result of a tool with `content`. It may have further members. */
+  interface ContentResult {
+    /** what people and models are shown */
+    content: Content[];
+  }
+
+  /** The result of a tool that answers for a resource. Without contents there is none. */
+  interface ResourceResult {
+    /** what it contains: text and data */
+    contents: Content[];
+  }
+
+  /** The result of a tool that lists resources. */
+  interface ResourceList {
+    /** a page, in a stable order; at most 100 */
+    resources: ListedResource[];
+    /** `after` of the next page; absent at the end */
+    next?: string;
+  }
+
+  /** The result of a tool that answers for a prompt. */
+  interface PromptResult {
+    /** what it is for */
+    description?: string;
+    /** the messages */
+    messages: PromptMessage[];
+  }
+
+  /** The result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments. */
+  interface Completion {
+    /** the values, the best first; at most 100 are shown */
+    values: string[];
+    /** how many there are; absent: unknown */
+    total?: number;
+    /** there are more */
+    more?: boolean;
+  }
+
+  /** The details of an error with the code input_required. */
+  interface InputQuestions {
+    /** what to ask, each under a name of the tool's own; at most 8 */
+    requests: { [name: string]: InputRequest };
+    /** what the tool is to find again when it is called with the answers; at most 16 KiB. No client can read or change it */
+    state?: string;
   }
 
   /** The body of an error, in either direction. */

@@ -16,6 +16,7 @@ const (
 	Unavailable     Code = "unavailable"      // not now; later perhaps
 	Timeout         Code = "timeout"          // took too long
 	Internal        Code = "internal"         // a fault of the server
+	InputRequired   Code = "input_required"   // a tool of a family asks its caller's client first, as the details say
 )
 
 // Error is a failure that its caller can act on: the message says what was wrong and what to do next.

@@ -23,6 +23,7 @@ export namespace Code {
   export const Unavailable = "unavailable"; // a service is not configured, or does not answer now
   export const Timeout = "timeout"; // it took longer than its limit
   export const Internal = "internal"; // the side that answers is at fault
+  export const InputRequired = "input_required"; // of a tool: the caller's client is first asked for what details say, and then the tool is called again
 }
 
 /** Says whether the same request may succeed later. */
@@ -2989,6 +2990,82 @@ export class ToolsUsageResponse {
   }
 }
 
+/** A piece of what people and models are shown. */
+export class Content {
+  type: string = "";
+  text: string = "";
+  data: string = "";
+  mime_type: string = "";
+  uri: string = "";
+  name: string = "";
+  json(): Json {
+    const o = Json.object();
+    o.set("type", Json.text(this.type));
+    if (this.text != "") o.set("text", Json.text(this.text));
+    if (this.data != "") o.set("data", Json.text(this.data));
+    if (this.mime_type != "") o.set("mime_type", Json.text(this.mime_type));
+    if (this.uri != "") o.set("uri", Json.text(this.uri));
+    if (this.name != "") o.set("name", Json.text(this.name));
+    return o;
+  }
+}
+
+/** A resource in a list. */
+export class ListedResource {
+  uri: string = "";
+  name: string = "";
+  title: string = "";
+  description: string = "";
+  mime_type: string = "";
+  json(): Json {
+    const o = Json.object();
+    o.set("uri", Json.text(this.uri));
+    o.set("name", Json.text(this.name));
+    if (this.title != "") o.set("title", Json.text(this.title));
+    if (this.description != "") o.set("description", Json.text(this.description));
+    if (this.mime_type != "") o.set("mime_type", Json.text(this.mime_type));
+    return o;
+  }
+}
+
+/** A message of a prompt. */
+export class PromptMessage {
+  role: string = "";
+  content: Content = new Content();
+  json(): Json {
+    const o = Json.object();
+    o.set("role", Json.text(this.role));
+    o.set("content", this.content.json());
+    return o;
+  }
+}
+
+/** What a tool can ask of the caller's client, and what that answered. */
+export class Input {
+  can: string[] = [];
+  answers: Map<string, Json> = new Map();
+  state: string = "";
+  static of(j: Json): Input {
+    const x = new Input();
+    x.can = readList<string>(j.get("can"), (v) => v.string());
+    x.answers = readMap<Json>(j.get("answers"), (v) => v);
+    x.state = j.get("state").string();
+    return x;
+  }
+}
+
+/** A question to the caller's client. */
+export class InputRequest {
+  ask: string = "";
+  params: Json = Json.none();
+  json(): Json {
+    const o = Json.object();
+    o.set("ask", Json.text(this.ask));
+    if (!this.params.isNull()) o.set("params", this.params);
+    return o;
+  }
+}
+
 /** The context of a request: its family, caller, branch and time. */
 export class Context {
   family: string = "";
@@ -3113,12 +3190,14 @@ export class ToolRequest {
   tool: string = "";
   arguments: Json = Json.none();
   config: Json = Json.none();
+  input: Input | null = null;
   context: Context = new Context();
   static of(j: Json): ToolRequest {
     const x = new ToolRequest();
     x.tool = j.get("tool").string();
     x.arguments = j.get("arguments");
     x.config = j.get("config");
+    if (!j.get("input").isNull()) x.input = Input.of(j.get("input"));
     x.context = Context.of(j.get("context"));
     return x;
   }
@@ -3193,6 +3272,76 @@ export class EmbedRequest {
     x.config = j.get("config");
     x.context = Context.of(j.get("context"));
     return x;
+  }
+}
+
+/** The result of a tool with `content`. It may have further members. */
+export class ContentResult {
+  content: Content[] = [];
+  json(): Json {
+    const o = Json.object();
+    o.set("content", writeList<Content>(this.content, (v) => v.json()));
+    return o;
+  }
+}
+
+/** The result of a tool that answers for a resource. Without contents there is none. */
+export class ResourceResult {
+  contents: Content[] = [];
+  json(): Json {
+    const o = Json.object();
+    o.set("contents", writeList<Content>(this.contents, (v) => v.json()));
+    return o;
+  }
+}
+
+/** The result of a tool that lists resources. */
+export class ResourceList {
+  resources: ListedResource[] = [];
+  next: string = "";
+  json(): Json {
+    const o = Json.object();
+    o.set("resources", writeList<ListedResource>(this.resources, (v) => v.json()));
+    if (this.next != "") o.set("next", Json.text(this.next));
+    return o;
+  }
+}
+
+/** The result of a tool that answers for a prompt. */
+export class PromptResult {
+  description: string = "";
+  messages: PromptMessage[] = [];
+  json(): Json {
+    const o = Json.object();
+    if (this.description != "") o.set("description", Json.text(this.description));
+    o.set("messages", writeList<PromptMessage>(this.messages, (v) => v.json()));
+    return o;
+  }
+}
+
+/** The result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments. */
+export class Completion {
+  values: string[] = [];
+  total: i64 = 0;
+  more: bool = false;
+  json(): Json {
+    const o = Json.object();
+    o.set("values", writeList<string>(this.values, (v) => Json.text(v)));
+    if (this.total != 0) o.set("total", Json.int(this.total));
+    if (this.more) o.set("more", Json.bool(this.more));
+    return o;
+  }
+}
+
+/** The details of an error with the code input_required. */
+export class InputQuestions {
+  requests: Map<string, InputRequest> = new Map();
+  state: string = "";
+  json(): Json {
+    const o = Json.object();
+    o.set("requests", writeMap<InputRequest>(this.requests, (v) => v.json()));
+    if (this.state != "") o.set("state", Json.text(this.state));
+    return o;
   }
 }
 

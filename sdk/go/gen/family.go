@@ -301,7 +301,7 @@ func nameIn(rest string, known []string) string {
 
 // toolWords are what //alcove:tool can say beside a name.
 func toolWords() []string {
-	return []string{"read-only", "destructive", "idempotent", "open-world", "mixed"}
+	return []string{"read-only", "destructive", "idempotent", "open-world", "mixed", "content", "unlisted", "task", "task-required", "task-after-input"}
 }
 
 // toolName is the name of the part's tool.

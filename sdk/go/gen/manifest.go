@@ -138,6 +138,9 @@ func (f *family) addTo(m *abi.Manifest, p part) error {
 			return err
 		}
 		m.Tools = append(m.Tools, t)
+		if err := p.addOffers(m, t.Name); err != nil {
+			return err
+		}
 	}
 	if p.job != nil {
 		j, err := f.jobOf(p)
@@ -189,7 +192,15 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	}
 	is := func(word string) *bool { return new(slices.Contains(flags, word)) }
 	t.Annotations = abi.Annotations{ReadOnly: is("read-only"), Destructive: is("destructive"), Idempotent: is("idempotent"), OpenWorld: is("open-world")}
-	t.Mixed = slices.Contains(flags, "mixed")
+	t.Mixed, t.Content, t.Unlisted = slices.Contains(flags, "mixed"), slices.Contains(flags, "content"), slices.Contains(flags, "unlisted")
+	switch {
+	case slices.Contains(flags, "task-after-input"):
+		t.Task = abi.TaskAfterInput
+	case slices.Contains(flags, "task-required"):
+		t.Task = abi.TaskRequired
+	case slices.Contains(flags, "task"):
+		t.Task = abi.TaskOptional
+	}
 	if *t.Annotations.ReadOnly {
 		t.Annotations.Idempotent = new(true)
 	}

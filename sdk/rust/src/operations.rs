@@ -34,6 +34,8 @@ pub enum Code {
     Timeout,
     /// the side that answers is at fault
     Internal,
+    /// of a tool: the caller's client is first asked for what details say, and then the tool is called again
+    InputRequired,
 }
 
 impl Code {
@@ -48,12 +50,13 @@ impl Code {
             Code::Unavailable => "unavailable",
             Code::Timeout => "timeout",
             Code::Internal => "internal",
+            Code::InputRequired => "input_required",
         }
     }
 
     /// The code of that name; internal for any other.
     pub fn named(name: &str) -> Code {
-        [Code::InvalidArgument, Code::NotFound, Code::Denied, Code::Conflict, Code::Exhausted, Code::Unavailable, Code::Timeout, Code::Internal].into_iter().find(|c| c.name() == name).unwrap_or(Code::Internal)
+        [Code::InvalidArgument, Code::NotFound, Code::Denied, Code::Conflict, Code::Exhausted, Code::Unavailable, Code::Timeout, Code::Internal, Code::InputRequired].into_iter().find(|c| c.name() == name).unwrap_or(Code::Internal)
     }
 
     /// Says whether the same request may succeed later.
@@ -437,6 +440,16 @@ object! {
     pub struct ToolsUsageRequest { ; days: i64, tools: Vec<String> }
     /// The response of tools.usage.
     pub struct ToolsUsageResponse { usage: Vec<ToolUsage> }
+    /// A piece of what people and models are shown.
+    pub struct Content { r#type: String; text: String, data: String, mime_type: String, uri: String, name: String }
+    /// A resource in a list.
+    pub struct ListedResource { uri: String, name: String; title: String, description: String, mime_type: String }
+    /// A message of a prompt.
+    pub struct PromptMessage { role: String, content: Content }
+    /// What a tool can ask of the caller's client, and what that answered.
+    pub struct Input { can: Vec<String>; answers: Map<Value>, state: String }
+    /// A question to the caller's client.
+    pub struct InputRequest { ask: String; params: Value }
     /// The context of a request: its family, caller, branch and time.
     pub struct Context { family: String, caller: String, namespace: String, branch: String, now: String, request_id: String; dry_run: bool, operator: bool, proposal: String }
     /// A memory or record that is being stored or changed, or that was.
@@ -448,7 +461,7 @@ object! {
     /// A change of an entry by a store hook. Absent fields stay as they are.
     pub struct Change { ; value: Value, tags: Vec<String>, r#type: Option<String>, importance: Option<f64>, metadata: Map<Value> }
     /// The request of kind 1: a tool call.
-    pub struct ToolRequest { tool: String, arguments: Value, config: Value, context: Context }
+    pub struct ToolRequest { tool: String, arguments: Value, config: Value, context: Context; input: Option<Input> }
     /// The request of kind 2: a hook or a job.
     pub struct HookRequest { hook: String, config: Value, context: Context; entries: Vec<Entry>, merge: Option<MergeNotice>, session: Option<Session>, job: String, payload: Value }
     /// The result of a store hook: changes, a proposal, or a refusal.
@@ -457,6 +470,18 @@ object! {
     pub struct ScoreParams { config: Value, now: String, query: String, context: Context }
     /// The request of kind 4: texts to embed.
     pub struct EmbedRequest { texts: Vec<String>, purpose: String, config: Value, context: Context }
+    /// The result of a tool with `content`. It may have further members.
+    pub struct ContentResult { content: Vec<Content> }
+    /// The result of a tool that answers for a resource. Without contents there is none.
+    pub struct ResourceResult { contents: Vec<Content> }
+    /// The result of a tool that lists resources.
+    pub struct ResourceList { resources: Vec<ListedResource>; next: String }
+    /// The result of a tool that answers for a prompt.
+    pub struct PromptResult { messages: Vec<PromptMessage>; description: String }
+    /// The result of a tool that completes arguments. Its own arguments are `argument`, the name; `value`, what was typed; and `given`, an object of other arguments.
+    pub struct Completion { values: Vec<String>; total: i64, more: bool }
+    /// The details of an error with the code input_required.
+    pub struct InputQuestions { requests: Map<InputRequest>; state: String }
     /// The body of an error, in either direction.
     pub struct ErrorBody { code: String, message: String, retryable: bool; details: Map<Value> }
 }

@@ -88,6 +88,26 @@ func (part Hooks) AlcovePart() alcove.Handlers {
 	return h
 }
 
+func (part Page) AlcovePart() alcove.Handlers {
+	return alcove.ToolPart("sample", "sample_page", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
+}
+
+func (part Show) AlcovePart() alcove.Handlers {
+	return alcove.ToolPart("sample", "sample_show", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
+}
+
 func (x *Config) CodeSettings(c *scan.Coder) {
 	x.MaxTags = 5
 	x.SetType = true
@@ -191,6 +211,21 @@ func (x *Tidy) CodeJSON(c *scan.Coder) {
 		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
 		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
 		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
+	})
+}
+
+func (x *Page) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "number", Value: scan.Text(&x.Number)},
+	})
+}
+
+func (x *Show) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Shown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.List(&x.Content, (*alcove.Content).CodeJSON)},
+		{Name: "size", Value: scan.Int(&x.Size)},
 	})
 }
 

@@ -213,7 +213,36 @@ func (Hooks) Embed(c *alcove.Call, t *alcove.Texts) ([][]float32, error) {
 	return make([][]float32, len(t.Texts)), nil
 }
 
+// Page is a page of notes.
+//
+//alcove:tool sample_page read-only unlisted
+//alcove:title Page
+//alcove:resource notes://page/{number} mime=text/markdown list=sample_show
+type Page struct {
+	Number string `alcove:"required"` // which
+}
+
+func (in Page) Call(*alcove.Call) (alcove.ResourceResult, error) {
+	return alcove.ResourceResult{Contents: []alcove.Content{{Type: "text", Text: in.Number}}}, nil
+}
+
+// Show shows a picture.
+//
+//alcove:tool sample_show content task
+//alcove:prompt show complete=sample_page
+type Show struct{}
+
+// Shown is a picture, and its size.
+type Shown struct {
+	Content []alcove.Content
+	Size    int
+}
+
+func (Show) Call(*alcove.Call) (Shown, error) {
+	return Shown{Content: []alcove.Content{{Type: "image", Data: "AAAA", MIMEType: "image/png"}}, Size: 3}, nil
+}
+
 // Family is the sample.
 func Family() *alcove.Family {
-	return alcove.New(StoreNote{}, memoryCount{}, &Forget{}, Tidy{}, Hooks{})
+	return alcove.New(StoreNote{}, memoryCount{}, &Forget{}, Tidy{}, Hooks{}, Page{}, Show{})
 }
