@@ -29,6 +29,10 @@ type Call struct {
 	AsOf      memory.AsOf // the moment that a read-only tool sees; the zero AsOf: now
 	// Progress reports progress; total is 0 if unknown. Nil: not reported.
 	Progress func(done, total float64, message string)
+	// Input is what the caller's client can be asked, and what it answered. Nil: nothing can be asked.
+	Input *abi.Input
+	// Log is told each line that the family logs during the call. It must not block. Nil: nobody is told.
+	Log func(line string)
 }
 
 // Result is a tool's answer.
@@ -145,6 +149,7 @@ func (f *Families) callOnce(ctx context.Context, t *catalogue.Tool, m catalogue.
 	w := f.newRequest(t.Family, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	held := space.Caller().Rights
 	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, endedIn(ctx)
+	w.input, w.log = mayAsk(w.Powers, c.Input), c.Log
 	if err := w.gather(ctx); err != nil {
 		return Result{}, asMemory(err)
 	}
@@ -194,14 +199,14 @@ func (w *request) callTool(ctx context.Context, m catalogue.Guest, t *catalogue.
 	if err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(abi.ToolRequest{Tool: t.Name, Arguments: arguments, Config: config, Context: w.Context()})
+	request, err := json.Marshal(abi.ToolRequest{Tool: t.Name, Arguments: arguments, Config: config, Input: w.input, Context: w.Context()})
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", t.Name, err)
 	}
 	w.work = "tool " + t.Name
 	output, err := w.ask(ctx, m, abi.KindTool, request)
 	if err != nil {
-		return nil, err
+		return nil, asks(w.Powers, w.input, t, err)
 	}
 	if err := t.CheckOutput(output); err != nil {
 		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),

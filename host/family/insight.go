@@ -199,6 +199,9 @@ func (w *request) call(ctx context.Context, m catalogue.Guest, r sandbox.Request
 		e := event(EventLine)
 		e.Text = cut(line)
 		s.tell(e)
+		if w.log != nil {
+			w.log(e.Text)
+		}
 	}
 	if r.Host = w.Call; traced {
 		r.Host = tracedHost{w.Call, s, func() Event { return event(EventCall) }, now}

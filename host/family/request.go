@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -29,6 +30,8 @@ type request struct {
 	offered memory.Rights // of the caller, whatever the tool declares
 	work    string        // "tool NAME", "hook NAME" or "job NAME"
 	called  audit.Entry   // of its last request to the guest; the zero Entry: none
+	input   *abi.Input    // what the caller's client can be asked; nil: nothing
+	log     func(string)  // told each line that the guest logs; nil: nobody is
 }
 
 func (r *request) configJSON(ctx context.Context) (json.RawMessage, error) {

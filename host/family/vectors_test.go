@@ -274,7 +274,7 @@ func TestTheHostAnswersAsTheVectorsSay(t *testing.T) {
 		}
 	}
 	for _, code := range abi.Codes() {
-		if !failed[code] {
+		if !failed[code] && code != abi.CodeInputRequired { // which tools answer alone
 			t.Errorf("no vector shows the error %s", code)
 		}
 	}

@@ -18,15 +18,16 @@ const MaxAnswer = 50_000
 // Answer is a tool's answer: an object that fits its Output, for programs, and a plainer form for models.
 type Answer struct {
 	Structured any
-	Plain      any      // nil: null
-	Value      any      // the answer as any JSON value; nil: Structured
-	Notes      []string // remarks for the caller
-	HasNotes   bool     // Structured also has a member with the notes
-	Failed     bool     // it describes an error
-	Partial    bool     // something was left out, as Notes say, because the call's time would have ended before
-	Version    uint64   // of the call's commit, if the tool reports it
-	Proposal   string   // the branch with the call's proposal; empty: none
-	Family     string   // the family that answered; empty: a core tool
+	Plain      any             // nil: null
+	Value      any             // the answer as any JSON value; nil: Structured
+	Notes      []string        // remarks for the caller
+	HasNotes   bool            // Structured also has a member with the notes
+	Failed     bool            // it describes an error
+	Partial    bool            // something was left out, as Notes say, because the call's time would have ended before
+	Version    uint64          // of the call's commit, if the tool reports it
+	Proposal   string          // the branch with the call's proposal; empty: none
+	Family     string          // the family that answered; empty: a core tool
+	Content    json.RawMessage // what people and models are shown in place of Plain: a list of abi.Content; nil: Plain
 }
 
 // NotesOf returns a list of one note, or nil if it is empty.
@@ -67,6 +68,13 @@ func (s Spec) Answer(r Result) Answer {
 		output = unapplied(output, r.Proposal)
 	}
 	a := Answer{Structured: output, Plain: output, Value: output, Notes: notesOf(r), Version: r.Version, Proposal: r.Proposal, Family: s.Family}
+	if s.Content && output[0] == '{' {
+		for name, value := range jsontext.Members(output) {
+			if string(name) == `"content"` {
+				a.Content = value
+			}
+		}
+	}
 	if output[0] != '{' || len(s.Output) > 0 && !saysObject(s.Output) {
 		a.Structured = wrapped(output, r.Proposal)
 	}

@@ -29,7 +29,16 @@ type Request struct {
 	Detail            Detail
 	Timeout           time.Duration
 	Progress          Progress // nil: not reported
+	Client            *Client  // nil: nothing can be asked
 	Admission         Admission
+}
+
+// Client is the client of a call: what its tool can ask during the call.
+type Client struct {
+	Can     []string                   // of user, model and roots
+	Answers map[string]json.RawMessage // to what the tool asked, by name
+	State   string                     // that the tool gave when it asked
+	Log     func(line string)          // told what the tool's family logs; nil: nobody is
 }
 
 // ofClient reports whether a client makes the call: neither a family, as part of a client's call, nor an operator.
@@ -71,6 +80,7 @@ type Call struct {
 	DryRun            bool
 	Detail            Detail
 	Progress          Progress // nil: not reported
+	Client            *Client  // nil: nothing can be asked
 	Now               time.Time
 
 	home       string

@@ -279,7 +279,7 @@ func (d *Dispatcher) newCall(t *Tool, r Request, p Prepared) (*Call, error) {
 	c := &Call{
 		Tool: t, Caller: r.Caller, Session: r.Session, Stage: r.Stage, Arguments: p.Arguments, JSON: p.JSON,
 		Branch: cmp.Or(p.Branch, r.Branch), Namespace: cmp.Or(p.Namespace, r.Namespace),
-		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Detail: r.Detail, Progress: r.Progress, Now: d.options.Clock(), home: r.Home, dispatcher: d,
+		RequestID: r.RequestID, DryRun: r.DryRun || p.DryRun, Detail: r.Detail, Progress: r.Progress, Client: r.Client, Now: d.options.Clock(), home: r.Home, dispatcher: d,
 	}
 	c.Caller.Call = cmp.Or(r.Caller.Call, r.RequestID, d.options.ID())
 	if c.Session == nil {

@@ -418,6 +418,19 @@ func newTool(s Spec) *Tool {
 	return t
 }
 
+// Whole returns the schema of the arguments of a family's tool with all that its family says of them, but prose: for clients that pass
+// none of it to a model's API.
+func (t *Tool) Whole() json.RawMessage {
+	if t.IsCore() || len(t.Input) == 0 {
+		return t.Advertised
+	}
+	whole, err := wholeSchema(t.Input)
+	if err != nil {
+		return t.Advertised
+	}
+	return whole
+}
+
 // advertised returns the schema of a tool's arguments as lists show it, whole and with the common arguments.
 func advertised(input json.RawMessage) (whole, common json.RawMessage, err error) {
 	if whole, err = ArgumentsSchema(input); err != nil {

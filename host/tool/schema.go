@@ -33,6 +33,13 @@ func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	})
 }
 
+// wholeSchema drops nothing but prose and marks from a schema.
+func wholeSchema(raw json.RawMessage) (json.RawMessage, error) {
+	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
+		return at != schemasNamed && (name == advancedMark || name != "$schema" && isProse(name, value, at))
+	})
+}
+
 // commonSchema drops the arguments that few calls need from a schema.
 func commonSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(_ string, value json.RawMessage, at position) bool {

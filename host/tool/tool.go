@@ -40,8 +40,16 @@ type Spec struct {
 	// Generated tools are made at run time: their names are not those of a manifest.
 	Generated bool
 	// Unlisted core tools are left out of the lists of MCP clients, except those of all tools, so that lists stay short. They can be
-	// called by name, and memory_capabilities and OpenAPI documents show them.
+	// called by name, and memory_capabilities and OpenAPI documents show them. Those of families are in no list.
 	Unlisted bool
+	// Content tools answer for people and models: the member content of the result is a list of what they are shown.
+	Content bool
+	// Task says whether calls become tasks of clients that know these.
+	Task Task
+	// Asks tools may ask the caller's client: see Client.
+	Asks bool
+	// Headers tools have parameters that clients repeat in HTTP headers: their Input says so with x-mcp-header.
+	Headers bool
 	// With is the family with whose tools an unlisted core tool is listed after all; empty: none.
 	With string
 	// Staged tools can be called within a family's call, and respect its stage.
@@ -96,10 +104,41 @@ type Family struct {
 	Examples    []string // what users say when they want it
 	Deprecated  bool     // lists have its tools only once it was loaded or called
 	Tools       []Spec
+	Resources   []Resource
+	Prompts     []Prompt
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted
 	Loaded      bool     // it is already started
 	Fault       string   // why it is unusable now; empty: usable
+}
+
+// Task says whether calls of a tool become tasks of clients that know these.
+type Task string
+
+// The values of Task.
+const (
+	TaskIfLong     Task = ""            // once they take long
+	TaskAtOnce     Task = "optional"    // at once
+	TaskRequired   Task = "required"    // at once, and other clients cannot call the tool
+	TaskAfterInput Task = "after_input" // once the client answered what the tool asks first
+)
+
+// Resource is what clients read by URI through a tool of a family.
+type Resource struct {
+	URI, Name, Title, Description, MIMEType string
+	Variables                               []string // of its template, in their order; nil: it is none
+	Tool                                    string   // that answers for it
+	List, Complete                          string   // the tools that list its resources and complete its variables; empty: none does
+
+	// Match returns the values of the variables in a URI that fits.
+	Match func(uri string) (values map[string]string, ok bool)
+}
+
+// Prompt is a request that users make by name. A tool of a family answers with its messages, and has its arguments.
+type Prompt struct {
+	Name, Title, Description string
+	Tool                     string
+	Complete                 string // the tool that completes its arguments; empty: none does
 }
 
 // Source provides families, which may come and go while in use.

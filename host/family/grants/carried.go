@@ -45,7 +45,7 @@ func builtGrant(x *Version) registry.Grant {
 				continue
 			}
 		case abi.CanLLM, abi.CanHTTP, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild,
-			abi.CanIdentityDelegate, abi.CanFileRead, abi.CanFileWrite:
+			abi.CanIdentityDelegate, abi.CanFileRead, abi.CanFileWrite, abi.CanAskModel:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

@@ -64,7 +64,7 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 	for _, g := range reading.List() {
 		kept = append(kept, string(g.Name))
 	}
-	if got := strings.Join(kept, " "); got != "memory.read record records.read log.read feed.read branch.read link.read config.read embed scope.read session.read llm http file.read tools.call tools.usage" {
+	if got := strings.Join(kept, " "); got != "memory.read record records.read log.read feed.read branch.read link.read config.read embed scope.read session.read llm http file.read tools.call tools.usage ask.user ask.model ask.roots" {
 		t.Errorf("a caller who may only read leaves %s", got)
 	}
 }

@@ -2,6 +2,7 @@
 package families
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -61,9 +62,11 @@ func (f Source) Meaning(ctx context.Context, namespace, agent string) (m core.Me
 func (f Source) family(d catalogue.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Examples: m.Examples, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
+	out.Resources, out.Prompts = resources(m), prompts(m)
 	for i, t := range d.Tools {
 		s := spec(m.Name, t.Tool)
 		s.Generated, s.Origin = i >= len(m.Tools), t
+		s.Asks, s.Headers = asks(m), bytes.Contains(t.InputSchema, []byte("x-mcp-header"))
 		s.Handler = f.handler(s, t)
 		out.Tools = append(out.Tools, s)
 	}
@@ -93,6 +96,7 @@ func spec(name string, t abi.Tool) tool.Spec {
 	a := t.Annotations
 	s := tool.Spec{Name: t.Name, Family: name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
 		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true), Mixed: t.Mixed}}
+	s.Content, s.Unlisted, s.Task = t.Content, t.Unlisted, tool.Task(t.Task)
 	s.Parameters, s.Presets = t.Parameters, map[string]map[string]json.RawMessage{}
 	for _, alias := range t.Aliases {
 		s.Aliases, s.Presets[alias.Name] = append(s.Aliases, alias.Name), alias.Arguments
@@ -104,9 +108,48 @@ func (f Source) handler(s tool.Spec, t *catalogue.Tool) tool.Handler {
 	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Families().Call(ctx, t, family.Call{
 			Arguments: c.JSON, Location: c.Location(), RequestID: c.RequestID, Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
+			Input: input(c.Client), Log: logOf(c.Client),
 		})
 		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err
 	}
+}
+
+// asks reports whether tools of a family may ask the clients of their callers.
+func asks(m *abi.Manifest) bool {
+	return slices.ContainsFunc(m.Capabilities, func(r abi.Request) bool {
+		return r.Name == abi.CanAskUser || r.Name == abi.CanAskModel || r.Name == abi.CanAskRoots
+	})
+}
+
+// input returns what a client can be asked, as a family is told.
+func input(c *tool.Client) *abi.Input {
+	if c == nil {
+		return nil
+	}
+	return &abi.Input{Can: append([]string{}, c.Can...), Answers: c.Answers, State: c.State}
+}
+
+func logOf(c *tool.Client) func(string) {
+	if c == nil {
+		return nil
+	}
+	return c.Log
+}
+
+// resources returns what a family offers to read.
+func resources(m *abi.Manifest) (list []tool.Resource) {
+	for _, r := range m.Resources {
+		list = append(list, tool.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
+			Variables: r.Variables(), Tool: r.Tool, List: r.List, Complete: r.Complete, Match: r.Match})
+	}
+	return list
+}
+
+func prompts(m *abi.Manifest) (list []tool.Prompt) {
+	for _, p := range m.Prompts {
+		list = append(list, tool.Prompt{Name: p.Name, Title: p.Title, Description: p.Description, Tool: p.Tool, Complete: p.Complete})
+	}
+	return list
 }
 
 // Callable are the tools that families can call. Their arguments are read as those of clients' calls.
