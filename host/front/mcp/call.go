@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -35,23 +36,19 @@ type toolCall struct {
 	tell        func(protocol.JSONRPCNotification) // ahead of the answer
 	listChanged func()                             // notifies the client
 	moved       *tool.SessionState                 // where the session is, for a bridge; nil: where it was
-	responses   protocol.InputResponses            // of the client's user, to what an earlier answer asked
+	answered    protocol.MultiRoundTripParams      // to what an earlier answer asked
+	failure     *protocol.JSONRPCError             // in place of a result; nil: the call has one
+	replaced    *map[string]any                    // the task that goes on, in place of a result; nil: none does
+	made        settlement                         // what it came to
+	lasting     bool                               // it goes on after its request was answered
 }
 
 // callSession is the session of a client during one call, with the called tool in the caller's spelling: the protocol library finds tools by
 // exact name only, and asks nobody for those it does not know.
 type callSession struct {
-	librarySession
+	askable
 	tools map[string]server.ServerTool
 }
-
-// librarySession is what the library's sessions have in common.
-type librarySession interface {
-	server.SessionWithClientInfo
-	server.SessionWithProtocolVersion
-}
-
-func (s *callSession) inner() librarySession { return s.librarySession }
 
 func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
 func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
@@ -63,10 +60,10 @@ func (c *toolCall) within(ctx context.Context) context.Context {
 		return ctx // the library refuses the call
 	}
 	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-		c.responses = r.Params.InputResponses
-		return c.result(ctx), nil
+		c.answered = r.Params.MultiRoundTripParams
+		return c.orTask(ctx), nil
 	}}
-	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
+	return c.server.protocol.WithContext(ctx, &callSession{askable{client}, map[string]server.ServerTool{c.message.tool: called}})
 }
 
 func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
@@ -82,12 +79,41 @@ func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
 	return result
 }
 
+// orFailure returns the answer to a call's message.
+func (c *toolCall) orFailure(answer protocol.JSONRPCMessage) protocol.JSONRPCMessage {
+	if instead := c.instead(); instead != nil {
+		return instead
+	}
+	return answer
+}
+
+// instead returns what answers the call's message in place of its result; nil: nothing does.
+func (c *toolCall) instead() protocol.JSONRPCMessage {
+	switch {
+	case c.failure != nil:
+		return *c.failure
+	case c.replaced != nil:
+		return protocol.NewJSONRPCResultResponse(protocol.NewRequestId(c.message.id), *c.replaced)
+	}
+	return nil
+}
+
 func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
 	ctx, begun := trace.With(ctx, c.message.trace), c.server.options.Clock()
 	made := c.settled(ctx)
+	c.made = made
 	c.log(ctx, begun, made)
 	if made.input != nil {
 		return made.input
+	}
+	if failure, is := incapable(c.message.id, made.err); is && server.IsModernRequest(ctx) {
+		c.failure = &failure
+	} else if is {
+		made.err = &memory.Error{Code: memory.Unavailable, Message: made.err.Error()}
+	}
+	if errors.Is(made.err, errState) {
+		failure := errorMessage(c.message.id, protocol.INVALID_PARAMS, made.err.Error())
+		c.failure = &failure
 	}
 	if made.err != nil {
 		return failed(tool.FailureOf(made.err))
@@ -116,6 +142,11 @@ func (c *toolCall) dispatch(ctx context.Context, arguments json.RawMessage) (too
 			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", len(c.message.read.Line), longest)}
 	}
 	state, bridged := c.server.state(ctx)
+	client, err := c.exchange(session).client(ctx)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	client.Log = c.logLine(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()
 	loads, changes := state.Loads(), state.Changes()
@@ -128,7 +159,7 @@ func (c *toolCall) dispatch(ctx context.Context, arguments json.RawMessage) (too
 	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: usual})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
 		Tool: c.message.tool, Found: c.message.found, Arguments: arguments, Caller: who, Session: state, Home: home,
-		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
+		RequestID: requestID, Progress: progress.function(), Client: client, Admission: c.admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
 		state.Load(a.Family)
@@ -144,6 +175,11 @@ func (c *toolCall) dispatch(ctx context.Context, arguments json.RawMessage) (too
 		c.listChanged()
 	}
 	return a, err
+}
+
+// exchange returns the call as its tool may continue it after it asked.
+func (c *toolCall) exchange(session Session) exchange {
+	return exchange{server: c.server, purpose: "tool " + c.toolName() + " " + session.Key + " " + string(c.message.arguments), answered: c.answered}
 }
 
 // caller returns the session of a call: the connection's, or of the holder of the key that the call presents.
@@ -162,6 +198,14 @@ func (s *Server) caller(session Session, given json.RawMessage) (Session, error)
 		return session, err
 	}
 	return session.As(holder), nil
+}
+
+// admission returns how the call counts: one that goes on alone is admitted anew, so that it ends with its key, and counts while it lasts.
+func (c *toolCall) admission(connection, caller Session) tool.Admission {
+	if c.lasting {
+		return tool.ToAdmit
+	}
+	return admission(connection, caller)
 }
 
 // admission returns how a call counts that was admitted by its connection's key, and may present another.
@@ -223,12 +267,22 @@ func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 		return nil, fmt.Errorf("encode the beginning of the result: %w", err)
 	}
 	content := []protocol.Content{protocol.NewTextContent(text)}
+	if a.Content != nil {
+		cut = ""
+		if content, err = contentOf(a.Content); err != nil {
+			return nil, err
+		}
+	}
 	for _, note := range []string{cut, a.Note()} {
 		if note != "" {
 			content = append(content, protocol.NewTextContent(note))
 		}
 	}
-	return &protocol.CallToolResult{Content: content, StructuredContent: tool.Encoded(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
+	result := &protocol.CallToolResult{Content: content, StructuredContent: tool.Encoded(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}
+	if a.Content != nil && onlyContent(structured) { // it would be there twice
+		result.StructuredContent = nil
+	}
+	return result, nil
 }
 
 // metaOf returns an answer's metadata for programs.

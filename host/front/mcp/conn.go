@@ -203,6 +203,8 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	switch {
 	case m.method == methodListen && m.id != nil:
 		return c.listen(ctx, m)
+	case isTaskMethod(m.method) && m.id != nil && m.modern():
+		return c.server.serveTask(ctx, m)
 	case m.method != methodCall:
 		if call := c.server.readCall(m); call != nil {
 			return call.answer(c.server.protocol.HandleMessage(call.within(ctx), m.forLibrary()))
@@ -212,10 +214,10 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 		return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
 	}
 	call := &toolCall{server: c.server, message: m, tell: c.tell, listChanged: c.listChanged}
-	if m.plain { // the library decodes a message five times, which takes as long as many a call
-		return protocol.NewJSONRPCResultResponse(protocol.NewRequestId(m.id), call.result(ctx))
+	if m.plain && (m.found == nil || !m.found.Asks) { // the library decodes a message five times, which takes as long as many a call
+		return call.orFailure(protocol.NewJSONRPCResultResponse(protocol.NewRequestId(m.id), call.result(ctx)))
 	}
-	return c.server.protocol.HandleMessage(call.within(ctx), m.forLibrary())
+	return call.orFailure(c.server.protocol.HandleMessage(call.within(ctx), m.forLibrary()))
 }
 
 // listen serves a listen request, until it is cancelled or the client ends. What the library tells it comes before the answer.

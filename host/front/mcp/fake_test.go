@@ -24,6 +24,7 @@ type familyCall struct {
 	DryRun    bool
 	AsOf      memory.AsOf
 	Progress  tool.Progress
+	Client    *tool.Client
 }
 
 // fake is a source of families without modules behind them.
@@ -97,7 +98,7 @@ func (f *fake) handler(spec tool.Spec, family string) tool.Handler {
 		at := c.Location()
 		r, err := f.call(ctx, familyCall{
 			Tool: spec.Name, Arguments: c.JSON, Branch: at.Branch, Namespace: at.Namespace, Agent: c.Caller.Agent, RequestID: c.RequestID,
-			ReadOnly: c.ReadOnly(), DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
+			ReadOnly: c.ReadOnly(), DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress, Client: c.Client,
 		})
 		return spec.Answer(r), err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // cacheHints say how long answers stay true. Lists depend on the rights of the key, and change with the families, of which subscribers are
-// told; what is read changes with each write; templates never change.
+// told; what is read changes with each write.
 func cacheHints() []server.ServerOption {
 	hint := func(method protocol.MCPMethod, lasts time.Duration, scope protocol.CacheScope) server.ServerOption {
 		return server.WithMethodCacheHints(method, lasts.Milliseconds(), scope)
@@ -19,7 +19,7 @@ func cacheHints() []server.ServerOption {
 		hint(protocol.MethodToolsList, time.Minute, protocol.CacheScopePrivate),
 		hint(protocol.MethodPromptsList, time.Minute, protocol.CacheScopePrivate),
 		hint(protocol.MethodServerDiscover, time.Minute, protocol.CacheScopePrivate),
-		hint(protocol.MethodResourcesTemplatesList, time.Hour, protocol.CacheScopePublic),
+		hint(protocol.MethodResourcesTemplatesList, time.Minute, protocol.CacheScopePrivate),
 		hint(protocol.MethodResourcesList, 0, protocol.CacheScopePrivate),
 		hint(protocol.MethodResourcesRead, 0, protocol.CacheScopePrivate),
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -114,6 +115,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	if isTaskMethod(m.method) && m.id != nil && modern(r) {
+		s.postTask(w, r, m)
+		return
+	}
 	ctx, body := r.Context(), m.forLibrary()
 	switch m.method {
 	case methodCall:
@@ -122,10 +127,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 			w, tell = over, over.tell
 		}
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
-		ctx = context.WithValue(ctx, servedKey{}, call)
-	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt:
+		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.instead, modern: modern(r)}
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt, methodPrompts:
 		call := s.readCall(m)
-		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, call: call}
+		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.instead, modern: modern(r)}
 	case methodInit:
 		ctx = context.WithValue(ctx, beginKey{}, sessionStart{client: introductionOf(m)})
 	case methodListen:
@@ -142,14 +147,31 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.http.ServeHTTP(w, r)
 }
 
-// answered is the HTTP response to a message about resources or prompts: the library's, unless the call failed.
+// postTask serves a message about a task.
+func (s *Server) postTask(w http.ResponseWriter, r *http.Request, m *message) {
+	id := jsonrpc.Text(m.read.Field(m.read.Params, "taskId").Of(m.read.Line))
+	if r.Header.Get(protocol.HeaderMethod) != m.method || r.Header.Get(protocol.HeaderName) != id {
+		respond(w, http.StatusBadRequest, errorMessage(m.id, protocol.HEADER_MISMATCH, fmt.Sprintf(
+			"the headers %s and %s must repeat the method and taskId", protocol.HeaderMethod, protocol.HeaderName)))
+		return
+	}
+	answer := s.serveTask(r.Context(), m)
+	if refused, failed := answer.(protocol.JSONRPCError); failed {
+		respond(w, http.StatusBadRequest, refused)
+		return
+	}
+	write(w, http.StatusOK, answer)
+}
+
+// answered is the HTTP response to a message: the library's, unless serving it failed.
 type answered struct {
 	http.ResponseWriter
-	call *readCall
+	instead func() protocol.JSONRPCMessage // nil: the library's answer
+	modern  bool
 }
 
 func (a *answered) WriteHeader(status int) {
-	if f := a.call.failure; f != nil && status == http.StatusOK && f.Error.Code == jsonrpc.CodeInvalidParams && a.call.modern() {
+	if f, failed := a.instead().(protocol.JSONRPCError); failed && status == http.StatusOK && a.modern && (f.Error.Code == jsonrpc.CodeInvalidParams || f.Error.Code == protocol.MISSING_REQUIRED_CLIENT_CAPABILITY) {
 		status = http.StatusBadRequest // as the library answers what is invalid
 	}
 	a.ResponseWriter.WriteHeader(status)
@@ -157,10 +179,11 @@ func (a *answered) WriteHeader(status int) {
 
 // Write writes the library's output, one message per call.
 func (a *answered) Write(p []byte) (int, error) {
-	if a.call.failure == nil || isNotification(p) {
+	instead := a.instead()
+	if instead == nil || isNotification(p) {
 		return a.ResponseWriter.Write(p)
 	}
-	body, err := tool.Encode(*a.call.failure)
+	body, err := tool.Encode(instead)
 	if err != nil {
 		return 0, err
 	}
@@ -241,6 +264,8 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
 	case m.method == methodCall && !s.has(m, SessionOf(r.Context())):
 		return s.refuseUnknown(r, m)
+	case m.method == methodCall && modern(r) && m.found != nil && m.found.Headers && SessionOf(r.Context()).Profile == profile.Code: // others were not told of them
+		return contradicted(r, m)
 	case modern(r):
 		return nil
 	case m.method == methodInit && s.sessions.full():
@@ -271,11 +296,32 @@ func (s *Server) refuseUnknown(r *http.Request, m *message) *refusal {
 	return &refusal{http.StatusBadRequest, protocol.INVALID_PARAMS, why}
 }
 
+// contradicted returns why a call is refused whose headers differ from the arguments that they repeat; nil: they do not.
+func contradicted(r *http.Request, m *message) *refusal {
+	params := fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, quoted(m.tool), m.arguments)
+	declared := protocol.NewToolWithRawSchema(m.tool, "", m.found.Input)
+	lookup := func(name string) (string, bool) {
+		values := r.Header.Values(name)
+		if len(values) == 0 {
+			return "", false
+		}
+		return values[0], true
+	}
+	if err := protocol.ValidateParamHeadersLookup(lookup, &declared, params); err != nil {
+		return &refusal{http.StatusBadRequest, protocol.HEADER_MISMATCH, err.Error()}
+	}
+	return nil
+}
+
 func modern(r *http.Request) bool {
 	return protocol.IsModernProtocol(r.Header.Get(protocol.HeaderProtocolVersion))
 }
 
 func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
+	write(w, status, answer)
+}
+
+func write(w http.ResponseWriter, status int, answer protocol.JSONRPCMessage) {
 	body, err := tool.Encode(answer)
 	if err != nil {
 		http.Error(w, "the answer could not be written", http.StatusInternalServerError)

@@ -24,6 +24,19 @@ func level(ctx context.Context) protocol.LoggingLevel {
 	return ""
 }
 
+// familyLogger is the logger under which clients are told what families log during their calls.
+const familyLogger = "family"
+
+// logLine returns how the client is told what a family logs during the call, at info; nil: it does not want to know.
+func (c *toolCall) logLine(ctx context.Context) func(line string) {
+	if from := level(ctx); from == "" || !protocol.LoggingLevelInfo.ShouldSendTo(from) {
+		return nil
+	}
+	return func(line string) {
+		c.tell(notification(protocol.MethodNotificationMessage, map[string]any{"level": protocol.LoggingLevelInfo, "logger": familyLogger, "data": line}))
+	}
+}
+
 // log tells the client how its call went, if it wants to know: at debug of each call, at notice of remarks, at warning of what was refused,
 // and at error of faults of the server. Values of arguments are not told.
 func (c *toolCall) log(ctx context.Context, begun time.Time, made settlement) {

@@ -101,7 +101,7 @@ func TestTheProfileCodeListsSchemasOfAnswers(t *testing.T) {
 func TestListsSayHowLongTheyStayTrue(t *testing.T) {
 	p := connect(t, newServer(t, Options{}), Session{})
 	for method, want := range map[string]string{
-		"tools/list": `"cacheScope":"private" "ttlMs":60000`, "resources/templates/list": `"cacheScope":"public" "ttlMs":3600000`, "resources/list": `"cacheScope":"private" "ttlMs":0`,
+		"tools/list": `"cacheScope":"private" "ttlMs":60000`, "resources/templates/list": `"cacheScope":"private" "ttlMs":60000`, "resources/list": `"cacheScope":"private" "ttlMs":0`,
 	} {
 		got := p.request(method, `{`+modernMeta+`}`)
 		for _, part := range strings.Fields(want) {

@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	textType = "text/plain"
-	jsonType = "application/json"
-
 	memoryMeta = "alcove/memory" // in _meta of a resource: what is known of the memory beside its value
 
 	pageSize    = 50      // memories of a page of resources
@@ -27,9 +24,9 @@ const (
 // memories are the resources of the scheme alcove.
 type memories struct{ server *Server }
 
-func (memories) owns(uri string) bool { return strings.HasPrefix(uri, scheme) }
+func (memories) owns(_ context.Context, uri string) bool { return strings.HasPrefix(uri, scheme) }
 
-func (memories) templates() []protocol.ResourceTemplate {
+func (memories) templates(context.Context) []protocol.ResourceTemplate {
 	return []protocol.ResourceTemplate{
 		protocol.NewResourceTemplate("alcove://memory/{namespace}/{key}{?branch}", "memory",
 			protocol.WithTemplateTitle("Memory"), protocol.WithTemplateDescription("The value under a key.")),
@@ -75,12 +72,16 @@ func (r memories) list(ctx context.Context, after string) (page []protocol.Resou
 	return page, found.Next, nil
 }
 
-func (r memories) read(ctx context.Context, uri string) (protocol.ResourceContents, error) {
+func (r memories) read(ctx context.Context, uri string) ([]protocol.ResourceContents, error) {
 	u, err := parseURI(uri)
 	if err != nil {
 		return nil, &uriError{err}
 	}
-	return r.contents(ctx, uri, u)
+	read, err := r.contents(ctx, uri, u)
+	if err != nil || read == nil {
+		return nil, err
+	}
+	return []protocol.ResourceContents{read}, nil
 }
 
 func (r memories) contents(ctx context.Context, uri string, u resourceURI) (protocol.ResourceContents, error) {
@@ -179,6 +180,11 @@ func quoted(text string) json.RawMessage {
 // ask calls a tool that reads, for the session in a context, and decodes its structured answer. It is the door of tools: rights, limits,
 // redaction and the account of calls are those of a call of the tool by the client.
 func (s *Server) ask(ctx context.Context, name string, arguments map[string]any, into any) error {
+	return s.askAs(ctx, nil, name, arguments, into)
+}
+
+// askAs is ask for a tool that may ask the client.
+func (s *Server) askAs(ctx context.Context, client *tool.Client, name string, arguments map[string]any, into any) error {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		return fmt.Errorf("encode the arguments of %s: %w", name, err)
@@ -188,7 +194,7 @@ func (s *Server) ask(ctx context.Context, name string, arguments map[string]any,
 	who := s.who(ctx, session)
 	branch, namespace := state.At()
 	s.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
-	a, err := s.dispatcher.Dispatch(ctx, tool.Request{Tool: name, Arguments: raw, Caller: who, Session: state, Admission: tool.Admitted})
+	a, err := s.dispatcher.Dispatch(ctx, tool.Request{Tool: name, Arguments: raw, Caller: who, Session: state, Client: client, Admission: tool.Admitted})
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ const (
 	methodSubscribe   = "resources/subscribe"
 	methodUnsubscribe = "resources/unsubscribe"
 	methodPrompt      = "prompts/get"
+	methodPrompts     = "prompts/list"
 )
 
 // maxBody bounds the part of a message passed to the protocol library, in bytes, without the arguments of calls. The
@@ -111,6 +112,12 @@ func (m *message) parseURI(read jsonrpc.Message) error {
 		return fmt.Errorf("the uri has %d bytes: at most %d are allowed", len(m.uri), longestURI)
 	}
 	return nil
+}
+
+// modern reports whether the message says that it is of the stateless protocol.
+func (m *message) modern() bool {
+	meta := m.read.Field(m.read.Params, "_meta")
+	return protocol.IsModernProtocol(jsonrpc.Text(m.read.Field(meta, protocol.MetaKeyProtocolVersion).Of(m.read.Line)))
 }
 
 // checkPrompt refuses a message without the name of a prompt.

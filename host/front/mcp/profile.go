@@ -137,7 +137,7 @@ func (s *Server) offer(session Session, state *tool.Session, views bool) []proto
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
-			if !t.IsCore() || !listsCore(t, state) {
+			if !t.IsCore() && !t.Unlisted || t.IsCore() && !listsCore(t, state) {
 				add(t)
 			}
 		}
@@ -152,7 +152,7 @@ func shown(t *tool.Tool, name string) protocol.Tool {
 	case profile.Full:
 		w.RawInputSchema = t.Brief
 	case profile.Code:
-		w.RawOutputSchema = t.Structured()
+		w.RawInputSchema, w.RawOutputSchema = t.Whole(), t.Structured()
 	}
 	return w
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
-	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -144,34 +143,6 @@ func (s *Server) addPrompts() {
 	}
 }
 
-// offers reports whether a client may use all tools that a prompt names.
-func (s *Server) offers(ctx context.Context, given protocol.Prompt) bool {
-	rights := s.rights(SessionOf(ctx))
-	for _, p := range knownPrompts() {
-		if p.name != given.Name {
-			continue
-		}
-		for _, name := range p.tools {
-			if t, found := s.registry.FindFor(rights, name); !found || !t.Annotations.Permitted(rights.WritesNothing()) {
-				return false
-			}
-		}
-		return rights.ReadsAnything()
-	}
-	return true
-}
-
-// offered leaves out the prompts that a client cannot use.
-func (s *Server) offered(ctx context.Context, prompts []protocol.Prompt) []protocol.Prompt {
-	kept := make([]protocol.Prompt, 0, len(prompts))
-	for _, p := range prompts {
-		if s.offers(ctx, p) {
-			kept = append(kept, p)
-		}
-	}
-	return kept
-}
-
 // result returns a prompt with the user's arguments. What is wrong with them is told to the message's call.
 func (p prompt) result(ctx context.Context, given map[string]string) *protocol.GetPromptResult {
 	if err := p.check(given); err != nil {
@@ -201,98 +172,4 @@ func (p prompt) check(given map[string]string) error {
 		}
 	}
 	return nil
-}
-
-const mostCompletions = 100 // as the protocol allows
-
-// completer completes arguments of prompts and of resources.
-type completer struct{ server *Server }
-
-// CompletePromptArgument implements server.PromptCompletionProvider.
-func (c completer) CompletePromptArgument(ctx context.Context, _ string, a protocol.CompleteArgument, with protocol.CompleteContext) (*protocol.Completion, error) {
-	return c.complete(ctx, a, with)
-}
-
-// CompleteResourceArgument implements server.ResourceCompletionProvider.
-func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a protocol.CompleteArgument, with protocol.CompleteContext) (*protocol.Completion, error) {
-	if a.Name == "name" && strings.HasPrefix(uri, scheme+branchHost) {
-		a.Name = "branch"
-	}
-	return c.complete(ctx, a, with)
-}
-
-// complete returns the names that begin with what was typed. A client that may not read them has none.
-func (c completer) complete(ctx context.Context, a protocol.CompleteArgument, with protocol.CompleteContext) (*protocol.Completion, error) {
-	space := c.server.options.Space
-	if space == nil || len(a.Value) > longestArgument {
-		return &protocol.Completion{}, nil
-	}
-	session := SessionOf(ctx)
-	access := space.As(c.server.who(ctx, session))
-	state, _ := c.server.state(ctx)
-	branch, namespace := state.At()
-	if given := with.Arguments["branch"]; given != "" {
-		branch = given
-	}
-	if given := with.Arguments["namespace"]; given != "" {
-		namespace = given
-	}
-	var names []string
-	var err error
-	switch a.Name {
-	case "namespace":
-		names, err = namespacesOf(ctx, access, branch)
-	case "key":
-		names, err = keysOf(ctx, access, memory.Location{Branch: branch, Namespace: namespace}, a.Value)
-	case "branch":
-		names, err = branchesOf(ctx, access)
-	case "since":
-		names = []string{"1 hour ago", "yesterday", "3 days ago", "7 days ago"}
-	case "id":
-		names = []string{currentID}
-	}
-	if err != nil && tool.FailureOf(err).Code == memory.Internal {
-		return nil, err
-	}
-	return completion(names, a.Value), nil
-}
-
-// completion returns the names with a prefix, as many as the protocol allows.
-func completion(names []string, prefix string) *protocol.Completion {
-	c := &protocol.Completion{Values: []string{}}
-	for _, name := range names {
-		if !strings.HasPrefix(name, prefix) {
-			continue
-		}
-		if c.Total++; len(c.Values) < mostCompletions {
-			c.Values = append(c.Values, name)
-		}
-	}
-	c.HasMore = c.Total > len(c.Values)
-	return c
-}
-
-func namespacesOf(ctx context.Context, access *memory.Access, branch string) (names []string, err error) {
-	counted, err := access.Namespaces(ctx, branch)
-	for _, n := range counted {
-		names = append(names, n.Name)
-	}
-	return names, err
-}
-
-// keysOf lists keys with a prefix: one more than a completion shows.
-func keysOf(ctx context.Context, access *memory.Access, at memory.Location, prefix string) (names []string, err error) {
-	list, _, err := access.List(ctx, at, prefix, "", memory.AsOf{}, mostCompletions+1)
-	for _, m := range list {
-		names = append(names, m.Key)
-	}
-	return names, err
-}
-
-func branchesOf(ctx context.Context, access *memory.Access) (names []string, err error) {
-	list, err := access.Branches(ctx)
-	for _, b := range list {
-		names = append(names, b.Name)
-	}
-	return names, err
 }

@@ -63,9 +63,9 @@ type settlement struct {
 
 // settled makes the call, and asks its client's user where it needs a decision.
 func (c *toolCall) settled(ctx context.Context) settlement {
-	if !c.canAsk(ctx) {
+	if !c.canAsk(ctx) || !asksBefore(c.toolName()) {
 		a, err := c.dispatch(ctx, c.message.arguments)
-		return settlement{answer: a, err: err}
+		return c.asking(ctx, a, err)
 	}
 	name := c.toolName()
 	given := map[string]any{}
@@ -85,6 +85,22 @@ func (c *toolCall) settled(ctx context.Context) settlement {
 	return made
 }
 
+// asksBefore reports whether the server asks of its own accord about calls of a tool.
+func asksBefore(name string) bool { return name == forgetName || name == branchTool }
+
+// asking returns what a call comes to whose tool may have asked the client.
+func (c *toolCall) asking(ctx context.Context, a tool.Answer, err error) settlement {
+	session, _ := c.server.caller(SessionOf(ctx), c.message.key) // the dispatch checked it
+	q, wrong := c.exchange(session).questions(ctx, err)
+	if q != nil {
+		return settlement{input: q.ToolResult()}
+	}
+	if wrong != nil {
+		err = wrong
+	}
+	return settlement{answer: a, err: err}
+}
+
 // toolName returns the name of the called tool, whatever the client calls it.
 func (c *toolCall) toolName() string {
 	if found, ok := c.server.registry.Find(c.message.tool); ok {
@@ -97,7 +113,7 @@ func (c *toolCall) toolName() string {
 func (c *toolCall) ask(ctx context.Context, q *question, otherwise func() settlement) settlement {
 	var answer *protocol.ElicitationResult
 	if server.IsModernRequest(ctx) {
-		if answer = server.ElicitationResponse(c.responses, q.id()); answer == nil {
+		if answer = server.ElicitationResponse(c.answered.InputResponses, q.id()); answer == nil {
 			return settlement{input: server.NewInputRequestBuilder("").Elicit(q.id(), q.params()).ToolResult()}
 		}
 	} else if answer = c.put(ctx, q); ctx.Err() != nil {
@@ -144,14 +160,6 @@ func (c *toolCall) canAsk(ctx context.Context) bool {
 	}
 	client, ok := innerOf(server.ClientSessionFromContext(ctx)).(server.SessionWithClientInfo)
 	return ok && client.GetClientCapabilities().Elicitation != nil
-}
-
-// innerOf returns the session of a client, without what stands for it during a message.
-func innerOf(client server.ClientSession) server.ClientSession {
-	if within, ok := client.(interface{ inner() librarySession }); ok {
-		return within.inner()
-	}
-	return client
 }
 
 // beforehand returns what a call asks before anything is done, or nil.

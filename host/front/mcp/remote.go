@@ -39,11 +39,29 @@ func newRemote(state *tool.Session) *remote {
 
 // RequestElicitation asks the user of the client, and waits for the answer.
 func (r *remote) RequestElicitation(ctx context.Context, request protocol.ElicitationRequest) (*protocol.ElicitationResult, error) {
+	var result protocol.ElicitationResult
+	return &result, r.request(ctx, protocol.MethodElicitationCreate, request.Params, &result)
+}
+
+// RequestSampling has the model of the client answer, and waits for the answer.
+func (r *remote) RequestSampling(ctx context.Context, request protocol.CreateMessageRequest) (*protocol.CreateMessageResult, error) {
+	var result protocol.CreateMessageResult
+	return &result, r.request(ctx, protocol.MethodSamplingCreateMessage, request.CreateMessageParams, &result)
+}
+
+// ListRoots asks the client for its folders.
+func (r *remote) ListRoots(ctx context.Context, _ protocol.ListRootsRequest) (*protocol.ListRootsResult, error) {
+	var result protocol.ListRootsResult
+	return &result, r.request(ctx, protocol.MethodListRoots, map[string]any{}, &result)
+}
+
+// request asks the client, and waits for the answer.
+func (r *remote) request(ctx context.Context, method protocol.MCPMethod, params, into any) error {
 	answer := make(chan *message, 1)
 	r.mu.Lock()
 	if len(r.asked) >= mostAsked {
 		r.mu.Unlock()
-		return nil, fmt.Errorf("%d questions wait for the user already, which is the limit", mostAsked)
+		return fmt.Errorf("%d questions wait for the user already, which is the limit", mostAsked)
 	}
 	r.number++
 	id := quoted(fmt.Sprintf("%s-%d", r.SessionID(), r.number))
@@ -54,26 +72,25 @@ func (r *remote) RequestElicitation(ctx context.Context, request protocol.Elicit
 		defer r.mu.Unlock()
 		delete(r.asked, jsonrpc.Key(id))
 	}()
-	r.send(map[string]any{"jsonrpc": protocol.JSONRPC_VERSION, "id": id, "method": protocol.MethodElicitationCreate, "params": request.Params})
+	r.send(map[string]any{"jsonrpc": protocol.JSONRPC_VERSION, "id": id, "method": method, "params": params})
 	select {
 	case m := <-answer:
-		return elicited(m)
+		return answerOf(m, into)
 	case <-ctx.Done():
 		r.tell(notification(methodCancelled, map[string]any{"requestId": id, "reason": "no answer is waited for any more"}))
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 
-func elicited(m *message) (*protocol.ElicitationResult, error) {
-	var result protocol.ElicitationResult
+func answerOf(m *message, into any) error {
 	raw := m.read.Result.Of(m.read.Line)
 	if len(raw) == 0 {
-		return nil, fmt.Errorf("the client answered with the error %s", tool.Clip(string(m.read.Error.Of(m.read.Line)), gotLength))
+		return fmt.Errorf("the client answered with the error %s", tool.Clip(string(m.read.Error.Of(m.read.Line)), gotLength))
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return nil, fmt.Errorf("read the answer of the client: %w", err)
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("read the answer of the client: %w", err)
 	}
-	return &result, nil
+	return nil
 }
 
 // answered takes the answer to a request to the client. Answers to questions that were never asked are dropped.

@@ -18,23 +18,27 @@ import (
 
 // resources are what clients read by URI, in addition to fixed ones that the protocol library has been given. Each method has the rights of the session in the context.
 type resources interface {
-	owns(uri string) bool
-	templates() []protocol.ResourceTemplate
+	owns(ctx context.Context, uri string) bool
+	templates(ctx context.Context) []protocol.ResourceTemplate
 	// list returns a page after a cursor, which is empty at first, and the cursor of the next page, which is empty after the last.
 	list(ctx context.Context, after string) (page []protocol.Resource, next string, err error)
 	// read returns a resource; nil: there is none that the client may read.
-	read(ctx context.Context, uri string) (protocol.ResourceContents, error)
+	read(ctx context.Context, uri string) ([]protocol.ResourceContents, error)
 }
 
-// sources returns all resources. Lists have them in this order.
-func (s *Server) sources() []resources {
-	return []resources{memories{s}}
+// sources returns all resources that a client may be offered. Lists have them in this order.
+func (s *Server) sources(ctx context.Context) []resources {
+	offered := offers{s}
+	if len(offered.all(s.rights(SessionOf(ctx)))) == 0 {
+		return []resources{memories{s}}
+	}
+	return []resources{memories{s}, offered}
 }
 
 // source returns the resources to which a URI belongs, or nil.
-func (s *Server) source(uri string) resources {
-	for _, r := range s.sources() {
-		if r.owns(uri) {
+func (s *Server) source(ctx context.Context, uri string) resources {
+	for _, r := range s.sources(ctx) {
+		if r.owns(ctx, uri) {
 			return r
 		}
 	}
@@ -44,7 +48,7 @@ func (s *Server) source(uri string) resources {
 // readCall is a message about resources or prompts being served, and the session of its client meanwhile. The protocol library finds resources by
 // the exact URIs that it knows, and its errors have neither the code nor the data of the protocol.
 type readCall struct {
-	librarySession
+	askable
 	server  *Server
 	message *message
 	context context.Context        // the library's, as far as it came
@@ -54,7 +58,10 @@ type readCall struct {
 // readCall returns how a message about resources or prompts is served; nil: it is about something else.
 func (s *Server) readCall(m *message) *readCall {
 	switch m.method {
-	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt:
+	case methodPrompt, methodPrompts:
+		s.offerPrompts()
+		fallthrough
+	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe:
 		return &readCall{server: s, message: m}
 	}
 	return nil
@@ -66,11 +73,9 @@ func (c *readCall) within(ctx context.Context) context.Context {
 	if !ok {
 		return ctx // the library refuses the message
 	}
-	c.librarySession, c.context = client, ctx
+	c.askable, c.context = askable{client}, ctx
 	return c.server.protocol.WithContext(ctx, c)
 }
-
-func (c *readCall) inner() librarySession { return c.librarySession }
 
 // answer returns the answer to a message: the library's, unless the call failed.
 func (c *readCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessage {
@@ -78,6 +83,14 @@ func (c *readCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessa
 		return *c.failure
 	}
 	return library
+}
+
+// instead returns what answers the message in place of the library's answer; nil: nothing does.
+func (c *readCall) instead() protocol.JSONRPCMessage {
+	if c.failure == nil {
+		return nil
+	}
+	return *c.failure
 }
 
 // fail has the message answered with an error.
@@ -129,17 +142,17 @@ func (c *readCall) GetSessionResources() map[string]server.ServerResource {
 func (c *readCall) SetSessionResources(map[string]server.ServerResource) {}
 
 func (c *readCall) read(uri string) []protocol.ResourceContents {
-	of := c.server.source(uri)
+	of := c.server.source(c.context, uri)
 	if of == nil {
 		c.missing(uri)
 		return nil
 	}
 	read, err := of.read(c.context, uri)
-	if err != nil || read == nil {
+	if err != nil || len(read) == 0 {
 		c.refuse(uri, err)
 		return nil
 	}
-	return []protocol.ResourceContents{read}
+	return read
 }
 
 // refuse has the message answered with why a resource cannot be had; nil: it does not exist.
@@ -162,12 +175,12 @@ func (s *Server) listResources(ctx context.Context, _ any, request *protocol.Lis
 		return
 	}
 	c.context = ctx
-	at, after, err := parseCursor(string(request.Params.Cursor), len(s.sources()))
+	at, after, err := parseCursor(string(request.Params.Cursor), len(s.sources(ctx)))
 	if err != nil {
 		c.fail(jsonrpc.CodeInvalidParams, err.Error(), nil)
 		return
 	}
-	page, next, err := s.sources()[at].list(c.context, after)
+	page, next, err := s.sources(ctx)[at].list(c.context, after)
 	if err != nil {
 		c.failed(err)
 		return
@@ -179,7 +192,7 @@ func (s *Server) listResources(ctx context.Context, _ any, request *protocol.Lis
 	switch {
 	case next != "":
 		result.NextCursor = cursor(at, next)
-	case at+1 < len(s.sources()):
+	case at+1 < len(s.sources(ctx)):
 		result.NextCursor = cursor(at+1, "")
 	}
 }
@@ -190,8 +203,8 @@ func (s *Server) listTemplates(ctx context.Context, _ any, request *protocol.Lis
 		c.fail(jsonrpc.CodeInvalidParams, errCursor.Error(), nil)
 		return
 	}
-	for _, r := range s.sources() {
-		result.ResourceTemplates = append(result.ResourceTemplates, r.templates()...)
+	for _, r := range s.sources(ctx) {
+		result.ResourceTemplates = append(result.ResourceTemplates, r.templates(ctx)...)
 	}
 }
 
@@ -210,9 +223,9 @@ func parseCursor(given string, sources int) (source int, after string, err error
 	if err != nil {
 		return 0, "", errCursor
 	}
-	number, after, _ := strings.Cut(string(text), ":")
+	number, after, ok := strings.Cut(string(text), ":")
 	source, err = strconv.Atoi(number)
-	if err != nil || source < 0 || source >= sources {
+	if err != nil || !ok || source < 0 || source >= sources {
 		return 0, "", errCursor
 	}
 	return source, after, nil

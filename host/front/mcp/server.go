@@ -8,6 +8,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -34,18 +35,22 @@ type Options struct {
 	Views     fs.FS               // the pages that clients with MCP Apps show beside answers, each as NAME.html; nil: there are none
 	Limits    connection.Limits
 	AskWithin time.Duration // for a person to answer a question; 0: 10 minutes
+	LongCall  time.Duration // after which a call becomes a task of a client that knows tasks; 0: 5 seconds
 	Space     *memory.Space // tells subscribers of changes, and completes names; nil: neither
 }
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
 type Server struct {
-	dispatcher  *tool.Dispatcher
-	registry    *tool.Registry
-	options     Options
-	watchers    watchers    // clients to notify when their lists change
-	subscribers subscribers // clients to notify when resources change
-	views       views
-	protocol    *server.MCPServer
+	dispatcher    *tool.Dispatcher
+	registry      *tool.Registry
+	options       Options
+	watchers      watchers    // clients to notify when their lists change
+	subscribers   subscribers // clients to notify when resources change
+	views         views
+	seal          seal
+	familyPrompts familyPrompts
+	tasks         tasks
+	protocol      *server.MCPServer
 
 	httpOnce sync.Once
 	http     *server.StreamableHTTPServer
@@ -69,7 +74,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 		o.Sessions = connection.Unfollowed{}
 	}
 	o.Limits = o.Limits.WithDefaults()
-	s := &Server{dispatcher: d, registry: d.Registry(), options: o, views: newViews(o.Views)}
+	s := &Server{dispatcher: d, registry: d.Registry(), options: o, views: newViews(o.Views), seal: newSeal(), tasks: tasks{known: map[string]*task{}}}
 	s.open, s.close = context.WithCancel(context.Background())
 	s.watchers.outline = s.outline
 	s.subscribers = subscribers{server: s, news: make(chan struct{}, 1), known: map[string]*subscriber{}}
@@ -137,8 +142,9 @@ func (s *Server) instruct(ctx context.Context, _ any, request *protocol.Initiali
 // instructModern does so for server/discover.
 func (s *Server) instructModern(ctx context.Context, _ any, _ *protocol.DiscoverRequest, result *protocol.DiscoverResult) {
 	result.Instructions = s.instructions(SessionOf(ctx).of(clientName(ctx)))
+	result.Capabilities.Extensions = map[string]any{tasksExtension: map[string]any{}}
 	if s.showsViews(ctx) {
-		result.Capabilities.Extensions = viewSettings()
+		maps.Copy(result.Capabilities.Extensions, viewSettings())
 	}
 }
 
@@ -186,10 +192,11 @@ func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) 
 	return session.of(clientName(ctx)).begin(oneCall), false
 }
 
-// Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own
+// Close ends the tasks of clients, and the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own
 // contexts.
 func (s *Server) Close(ctx context.Context) error {
 	s.close()
+	s.tasks.wait(ctx)
 	s.httpOnce.Do(func() {})
 	if s.http == nil {
 		return nil

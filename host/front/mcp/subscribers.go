@@ -45,7 +45,7 @@ type subscriber struct {
 
 // add subscribes a client to a resource. The caller may read the place, whether or not the memory exists.
 func (all *subscribers) add(ctx context.Context, id, uri string, made func() *subscriber) error {
-	u, err := parseURI(uri)
+	u, err := all.server.followed(ctx, uri)
 	if err != nil {
 		return &uriError{err}
 	}
@@ -67,6 +67,19 @@ func (all *subscribers) add(ctx context.Context, id, uri string, made func() *su
 	default:
 	}
 	return nil
+}
+
+// familyHost stands for a resource of a family. It may have changed whenever its branch did.
+const familyHost = "family"
+
+// followed returns what tells of changes to a resource: of a family's, the branch of the session.
+func (s *Server) followed(ctx context.Context, uri string) (resourceURI, error) {
+	if !(offers{s}).owns(ctx, uri) {
+		return parseURI(uri)
+	}
+	state, _ := s.state(ctx)
+	branch, _ := state.At()
+	return resourceURI{host: familyHost, name: uri, branch: branch}, nil
 }
 
 // of returns the subscriber of a session, made if there is none.
@@ -102,7 +115,7 @@ func (u resourceURI) on() string {
 	switch u.host {
 	case branchHost:
 		return u.name
-	case memoryHost:
+	case memoryHost, familyHost:
 		return u.branch
 	}
 	return ""
@@ -230,7 +243,7 @@ func (s *subscriber) namespaces(branch string) (list []string) {
 		if u.on() != branch {
 			continue
 		}
-		if u.host == branchHost {
+		if u.host != memoryHost {
 			return nil
 		}
 		if !slices.Contains(list, u.namespace) {
@@ -246,7 +259,7 @@ func (s *subscriber) changed(branch string, page feed.Page) (uris []string) {
 	defer s.mu.Unlock()
 	for uri, u := range s.uris {
 		of := func(n feed.Notice) bool {
-			return u.host == branchHost || n.Namespace == u.namespace && n.Key == u.name && (n.Kind == feed.MemoryStored || n.Kind == feed.MemoryForgotten)
+			return u.host != memoryHost || n.Namespace == u.namespace && n.Key == u.name && (n.Kind == feed.MemoryStored || n.Kind == feed.MemoryForgotten)
 		}
 		if u.on() == branch && (page.Expired || slices.ContainsFunc(page.Notices, of)) {
 			uris = append(uris, uri)
@@ -277,7 +290,7 @@ func (c *readCall) IsSubscribedToResource(string) bool { return false }
 
 // subscribe subscribes a client to a resource of any source. Those that memory does not tell of do not change.
 func (s *Server) subscribe(ctx context.Context, id, uri string, made func() *subscriber) error {
-	if s.options.Space == nil || !(memories{s}).owns(uri) {
+	if s.options.Space == nil || s.source(ctx, uri) == nil {
 		return &uriError{fmt.Errorf("there is nothing to subscribe to at %s: memories and branches tell of changes", tool.Clip(uri, gotLength))}
 	}
 	return s.subscribers.add(ctx, id, uri, made)
