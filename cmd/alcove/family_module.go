@@ -60,8 +60,8 @@ func (a *app) printSource(path string, module []byte) error {
 	if a.asJSON {
 		return a.printJSON(map[string]string{"file": string(name), "source": string(text)})
 	}
-	// Its last line is a map for positions of errors. Nothing of what runs is left out, whatever looks like such a line.
-	if at := bytes.LastIndex(text, []byte("\n//# sourceMappingURL=")); at >= 0 && !bytes.ContainsAny(bytes.TrimSuffix(text[at+1:], []byte("\n")), "\n\r\u2028\u2029") {
+	// Its last line is for positions of errors. Nothing of what runs is left out, whatever looks like such a line.
+	if at := bytes.LastIndex(text, []byte("\n"+script.LinesMark)); at >= 0 && !bytes.ContainsAny(bytes.TrimSuffix(text[at+1:], []byte("\n")), "\n\r\u2028\u2029") {
 		text = text[:at+1]
 	}
 	return a.printf("%s", terminal.Lines(string(text)))

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/guests/engines"
 	"github.com/alcove-memory/alcove/host/family/author/script"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // sourceModule makes the module of a source that an engine runs, and the manifest that the source gives.
@@ -26,7 +27,13 @@ func (a *app) sourceModule(ctx context.Context, path, language string) (module, 
 	if module, err = script.Module(engine, source); err != nil {
 		return nil, nil, err
 	}
-	manifest, err = script.Manifest(ctx, module)
+	cache, err := a.moduleCache()
+	if err != nil {
+		return nil, nil, err
+	}
+	// The engine that is compiled for this is in the cache for all families in the language.
+	config := sandbox.Config{Cache: cache, Compiler: sandbox.Compiler{Args: []string{compileModule}}}
+	manifest, err = script.Manifest(ctx, config, module)
 	var failed *script.LoadError
 	if errors.As(err, &failed) && failed.Printed != "" {
 		a.notef("%s", terminal.Lines(failed.Printed))

@@ -114,11 +114,11 @@ func TestStubsInJavaScriptAnswer(t *testing.T) {
 	}
 }
 
-// What follows a line that looks like the map of a source is shown to who reviews it.
+// What follows a line that looks like the origins of lines is shown to who reviews it.
 func TestNothingOfASourceHidesFromItsReview(t *testing.T) {
 	for ends, shown := range map[string]bool{
-		"\n//# sourceMappingURL=data:,{}": false, "\n//# sourceMappingURL=data:,{}\n": false,
-		"\n//# sourceMappingURL=x\nevil()": true, "\n//# sourceMappingURL=x\u2028evil()": true, "\n//# sourceMappingURL=x\revil()": true,
+		"\n//# alcove:lines={}": false, "\n//# alcove:lines={}\n": false,
+		"\n//# alcove:lines=x\nevil()": true, "\n//# alcove:lines=x\u2028evil()": true, "\n//# alcove:lines=x\revil()": true,
 	} {
 		engine, err := engines.Of("javascript")
 		if err != nil {
@@ -132,7 +132,7 @@ func TestNothingOfASourceHidesFromItsReview(t *testing.T) {
 		if err := newApp(nil, &out, io.Discard, func(string) string { return "" }).printSource("m.wasm", module); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "sourceMappingURL"); got != shown || !strings.Contains(out.String(), "good();") {
+		if got := strings.Contains(out.String(), "alcove:lines"); got != shown || !strings.Contains(out.String(), "good();") {
 			t.Errorf("%q ends as %q, want the last line shown: %v", ends, out.String(), shown)
 		}
 	}

@@ -83,11 +83,13 @@ function manifest() {
 // What was defined, by its name. The definition is read once, when the family is loaded.
 let defined;
 const tools = new Map(), hooks = new Map(), jobs = new Map();
-let positions; // of the author's files, where the source was made of them: decoded when an error needs them
+let origins; // of the source's lines in the author's files: parsed when an error needs them
+
+const mark = "//# alcove:lines=";
 
 export function begin(source) {
-  const found = source.lastIndexOf("\n//# sourceMappingURL=data:application/json;base64,");
-  if (found >= 0) positions = source.slice(source.indexOf(",", found) + 1).trim();
+  const found = source.lastIndexOf("\n" + mark);
+  if (found >= 0) origins = source.slice(found + 1 + mark.length).trim();
   at(0);
 }
 
@@ -230,66 +232,23 @@ function trace(stack) {
   const frames = [];
   for (const frame of String(stack ?? "").split("\n")) {
     if (frames.length === 10) break;
-    const [, before, file, row, column] = /^(.*?)([^ (]+):(\d+):(\d+)\)?$/.exec(frame) ?? [];
+    const [, before, file, row] = /^(.*?)([^ (]+):(\d+):\d+\)?$/.exec(frame) ?? [];
     if (!file || file === "alcove") continue;
-    const [name, line] = located(file, +row, +column);
+    const [name, line] = located(file, +row);
     first ||= `${name}:${line}`;
     frames.push(`${before}${name}:${line}${frame.endsWith(")") ? ")" : ""}`);
   }
   return [first, frames.join("\n")];
 }
 
-// located finds a position in the author's files by a map of sources.
-function located(file, row, column) {
-  if (typeof positions === "string") positions = decoded(parse(text(unbase64(positions))));
-  let found = [file, row];
-  for (const [to, source, line] of positions?.[row - 1] ?? []) {
-    if (to >= column) break;
-    found = [source, line];
+// located finds a line in the author's files: runs are a line of the source, a file, a line of the file, and how many follow each other.
+function located(file, row) {
+  if (typeof origins === "string") origins = parse(origins);
+  for (const run of origins?.runs.split(";") ?? []) {
+    const [line, index, from, count] = run.split(",").map(Number);
+    if (row >= line && row < line + count) return [origins.files[index], from + row - line];
   }
-  return found;
-}
-
-// decoded gives the segments of each row. Rows are separated by ; and segments by , in numbers of base 64, relative to the segment before.
-function decoded({ mappings, sources }) {
-  let source = 0, line = 0;
-  return mappings.split(";").map((row) => {
-    let to = 0;
-    const segments = [];
-    for (const segment of row.split(",")) {
-      const [columns, files, lines] = numbers(segment);
-      to += columns ?? 0;
-      if (files === undefined) continue;
-      segments.push([to, sources[(source += files)], (line += lines) + 1]);
-    }
-    return segments;
-  });
-}
-
-const digits = new Map(Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (digit, i) => [digit, i]));
-
-function numbers(segment) {
-  const all = [];
-  let value = 0, shift = 0;
-  for (const digit of segment) {
-    const n = digits.get(digit);
-    value |= (n & 31) << shift;
-    shift += 5;
-    if (n & 32) continue;
-    all.push(value & 1 ? -(value >> 1) : value >> 1);
-    value = shift = 0;
-  }
-  return all;
-}
-
-function unbase64(packed) {
-  const out = new Uint8Array(Math.floor((packed.replace(/=+$/, "").length * 3) / 4));
-  let bits = 0, held = 0, n = 0;
-  for (const digit of packed) {
-    held = ((held << 6) | digits.get(digit)) & 0xffffff;
-    if ((bits += 6) >= 8 && n < out.length) out[n++] = (held >> (bits -= 8)) & 255;
-  }
-  return out.buffer;
+  return [file, row];
 }
 
 // What authors expect of a global object, as far as it exists without a network, files and timers.

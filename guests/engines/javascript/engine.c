@@ -321,6 +321,8 @@ EXPORT(alcove_handle) int32_t handle(int32_t kind, int32_t waiting) {
   JSValue result = settled(JS_Call(ctx, serve, JS_UNDEFINED, 2, args));
   int32_t status = JS_IsException(result) ? -1 : answer(result);
   if (status >= 0) return status;
-  char *text = text_of(JS_GetException(ctx));
+  JSValue e = JS_GetException(ctx);
+  if (JS_IsNull(e)) return fail("exhausted", "there is no memory left; memory_pages limits it"); // not even for an error
+  char *text = text_of(e);
   return fail("internal", text ? text : "it failed, and there is no memory to say why");
 }

@@ -63,7 +63,7 @@ func hostileJavaScript(t testing.TB) *sandbox.Module {
 	must.Do(t, err)
 	module, err := script.Module(engine, source)
 	must.Do(t, err)
-	manifest, err := script.Manifest(t.Context(), module)
+	manifest, err := script.Manifest(t.Context(), sandbox.Config{Interpret: true}, module)
 	must.Do(t, err)
 	packed, err := sandbox.Pack(module, manifest)
 	must.Do(t, err)

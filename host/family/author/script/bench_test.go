@@ -19,7 +19,7 @@ func BenchmarkPack(b *testing.B) {
 		must.Do(b, err)
 		module, err := script.Module(engine, source)
 		must.Do(b, err)
-		manifest, err := script.Manifest(b.Context(), module)
+		manifest, err := script.Manifest(b.Context(), sandbox.Config{Interpret: true}, module)
 		must.Do(b, err)
 		_, err = sandbox.Pack(module, manifest)
 		must.Do(b, err)
@@ -32,7 +32,7 @@ const example = "../../../../sdk/javascript/example/family.js"
 // JavaScript.
 func BenchmarkLoad(b *testing.B) {
 	raw := module(b, example)
-	manifest, err := script.Manifest(b.Context(), raw)
+	manifest, err := script.Manifest(b.Context(), sandbox.Config{Interpret: true}, raw)
 	must.Do(b, err)
 	packed, err := sandbox.Pack(raw, manifest)
 	must.Do(b, err)

@@ -28,15 +28,22 @@ func Module(engine []byte, s Source) ([]byte, error) {
 // describing asks an engine for the manifest of its family. No manifest can have a tool of that name.
 const describing = `{"tool":"alcove:manifest","arguments":{},"config":{},"context":{"family":"","caller":"","namespace":"","branch":"","now":"1970-01-01T00:00:00Z","request_id":""}}`
 
-// Manifest runs a module of an engine, without any right, until it tells its family's manifest. An error of the author's names file and line.
-func Manifest(ctx context.Context, module []byte) (manifest []byte, err error) {
+// loading are the limits of a source while it tells its manifest: packages are evaluated, and what it will ask for is not known yet.
+func loading() abi.Limits {
+	return abi.Limits{CPUMS: 10_000, WallMS: 30_000, MemoryPages: abi.MaxLimits().MemoryPages}
+}
+
+// Manifest runs a module of an engine in a sandbox, without any right, until it tells its family's manifest. An error of the author's names
+// file and line.
+func Manifest(ctx context.Context, config sandbox.Config, module []byte) (manifest []byte, err error) {
 	var said printed
-	box, err := sandbox.New(sandbox.Config{Interpret: true, Log: slog.New(&said)})
+	config.Log = slog.New(&said)
+	box, err := sandbox.New(config)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	m, err := box.Admit(ctx, module, sandbox.Options{Bare: true})
+	m, err := box.Admit(ctx, module, sandbox.Options{Bare: true, Limits: loading()})
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func module(t testing.TB, path string) []byte {
 // ask packs a module with the manifest of its source, and calls a tool.
 func ask(t testing.TB, raw []byte, tool, arguments string) (*sandbox.Result, []string) {
 	t.Helper()
-	manifest, err := script.Manifest(t.Context(), raw)
+	manifest, err := script.Manifest(t.Context(), sandbox.Config{Interpret: true}, raw)
 	must.Do(t, err)
 	packed, err := sandbox.Pack(raw, manifest)
 	must.Do(t, err)
@@ -91,7 +91,7 @@ func TestTypeScriptFilesAndPackagesBecomeOneModule(t *testing.T) {
 }
 
 func TestASourceGivesItsManifest(t *testing.T) {
-	data, err := script.Manifest(t.Context(), compute(t))
+	data, err := script.Manifest(t.Context(), sandbox.Config{Interpret: true}, compute(t))
 	must.Do(t, err)
 	m, err := sandbox.ParseManifest(data)
 	must.Do(t, err)
@@ -131,7 +131,6 @@ func TestFaultsOfASourceAreToldWithTheirPlace(t *testing.T) {
 		"add has no function call":                        `import { family } from "alcove"; export default family({ name: "x", tools: { add: {} } });`,
 		"at load (family.js:1)":                           `throw new Error("at load");`,
 		"nothing here settles|nothing to wait for":        `await new Promise(() => {});`,
-		"the guest ran for longer than|used up its fuel":  `for (;;);`,
 		"'require' is not defined|Could not resolve \"fs": `import { readFileSync } from "fs"; readFileSync("/etc/passwd");`,
 	} {
 		var err error
@@ -142,7 +141,7 @@ func TestFaultsOfASourceAreToldWithTheirPlace(t *testing.T) {
 			must.Do(t, failed)
 			raw, failed := script.Module(engine, source)
 			must.Do(t, failed)
-			_, err = script.Manifest(t.Context(), raw)
+			_, err = script.Manifest(t.Context(), sandbox.Config{Interpret: true}, raw)
 		}
 		says := false
 		for _, part := range strings.Split(want, "|") {
@@ -182,9 +181,17 @@ export default family({ name: "x", description: "x", tools: { x_now: { descripti
 }
 
 func TestALoadErrorHasWhatWasPrinted(t *testing.T) {
-	_, err := script.Manifest(t.Context(), module(t, project(t, "family.js", `console.log("so far"); null.x;`)))
+	_, err := script.Manifest(t.Context(), sandbox.Config{Interpret: true}, module(t, project(t, "family.js", `console.log("so far"); null.x;`)))
 	var failed *script.LoadError
 	if !errors.As(err, &failed) || !strings.Contains(failed.Printed, "so far") {
 		t.Errorf("Manifest: %v, want a LoadError that has the line", err)
+	}
+}
+
+func TestAMapThatIsDamagedIsAnError(t *testing.T) {
+	for _, data := range []string{"", `{"mappings":"!!!!"}`, `{"mappings":"gggggggggggggg"}`} {
+		if _, err := script.OriginsOf([]byte(data)); err == nil || !strings.Contains(err.Error(), "read the map of the source") {
+			t.Errorf("%q: %v, want an error", data, err)
+		}
 	}
 }

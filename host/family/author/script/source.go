@@ -1,6 +1,7 @@
 package script
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -45,12 +46,34 @@ func Bundle(path string) (Source, error) {
 	r := api.Build(api.BuildOptions{
 		EntryPoints: []string{name}, AbsWorkingDir: filepath.Dir(at), Outdir: ".", Bundle: true, External: []string{"alcove"},
 		Format: api.FormatESModule, Target: api.ES2023, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Charset: api.CharsetUTF8,
-		Sourcemap: api.SourceMapInline, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent,
 	})
 	if len(r.Errors) > 0 {
 		return Source{}, faults(r.Errors)
 	}
-	return Source{Name: name, Text: r.OutputFiles[0].Contents}, nil
+	return bundled(name, r.OutputFiles)
+}
+
+// bundled is a text with its origins behind it.
+func bundled(name string, files []api.OutputFile) (Source, error) {
+	s := Source{Name: name}
+	var lines origins
+	for _, f := range files {
+		if !strings.HasSuffix(f.Path, ".map") {
+			s.Text = f.Contents
+			continue
+		}
+		var err error
+		if lines, err = originsOf(f.Contents); err != nil {
+			return s, err
+		}
+	}
+	data, err := json.Marshal(lines)
+	if err != nil {
+		return s, fmt.Errorf("write the origins of lines: %w", err)
+	}
+	s.Text = slices.Concat(s.Text, []byte(LinesMark), data, []byte("\n"))
+	return s, nil
 }
 
 // faults is what the bundler says, with files and lines.
