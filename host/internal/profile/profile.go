@@ -50,7 +50,8 @@ func clients() []client {
 }
 
 // Of is the profile of a client by its name for itself. Those that are not known list the core, since every model is shown all of it: Gemini
-// CLI, Claude Desktop, Zed and the frameworks pass the whole list on, and some APIs take 128 tools at most.
+// CLI, Claude Desktop, Zed and the frameworks (LangChain's adapters, AI SDK, mcp-use, Mastra) pass the whole list on, and some APIs take 128
+// tools at most.
 func Of(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for _, c := range clients() {
