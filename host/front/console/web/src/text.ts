@@ -37,6 +37,9 @@ const powers: Record<string, string> = {
   'tools.call': 'call tools of other families',
   'tools.publish': 'publish tools while it runs',
   'tools.usage': 'see which agents call which tools',
+  'ask.user': 'ask you questions during its calls',
+  'ask.model': 'have the model of your client answer, which may cost you',
+  'ask.roots': 'ask your client for its folders',
 }
 
 // When a hook is called.
