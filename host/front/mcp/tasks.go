@@ -82,17 +82,20 @@ type task struct {
 	begun   bool          // its client was told of it; guarded by tasks.mu
 	ended   chan struct{} // closed when it has its outcome
 
-	mu       sync.Mutex
-	status   string
-	updated  time.Time
-	message  string
-	result   json.RawMessage                    // of taskCompleted
-	failure  *protocol.JSONRPCErrorDetails      // of taskFailed
-	asks     protocol.InputRequests             // of taskInput: what is not answered yet
-	answers  protocol.InputResponses            // to the round of questions
-	answered chan struct{}                      // closed when all are
-	tell     func(protocol.JSONRPCNotification) // until its client was told of it
-	told     *protocol.CallToolResult           // the outcome as an answer, if it came before
+	mu        sync.Mutex
+	status    string
+	updated   time.Time
+	message   string
+	result    json.RawMessage                    // of taskCompleted
+	failure   *protocol.JSONRPCErrorDetails      // of taskFailed
+	asks      protocol.InputRequests             // of taskInput: what is not answered yet
+	answers   protocol.InputResponses            // to the round of questions
+	answered  chan struct{}                      // closed when all are
+	tell      func(protocol.JSONRPCNotification) // until its client was told of it
+	told      *protocol.CallToolResult           // the outcome as an answer, if it came before
+	undecided bool                               // it may be answered yet, and be no task
+	refused   *protocol.JSONRPCError             // or the error in its place
+	over      bool                               // it has an outcome
 }
 
 // knowsTasks reports whether the client of a message said that it knows tasks.
@@ -177,7 +180,7 @@ func (c *toolCall) orTask(ctx context.Context) *protocol.CallToolResult {
 	if err != nil || kind == tool.TaskAfterInput && len(c.answered.InputResponses) == 0 {
 		return c.result(ctx)
 	}
-	t, err := c.begin(ctx, session)
+	t, err := c.begin(ctx, session, kind)
 	if err != nil && kind == tool.TaskRequired {
 		return failed(tool.FailureOf(err))
 	}
@@ -197,7 +200,7 @@ func (c *toolCall) orTask(ctx context.Context) *protocol.CallToolResult {
 }
 
 // begin begins a task with the call.
-func (c *toolCall) begin(ctx context.Context, session Session) (*task, error) {
+func (c *toolCall) begin(ctx context.Context, session Session, kind tool.Task) (*task, error) {
 	own, fault := parseMessage(bytes.Clone(c.message.read.Line)) // the line is the reader's
 	if fault != nil {
 		return nil, fmt.Errorf("read the call again: %s", fault.Text)
@@ -205,13 +208,13 @@ func (c *toolCall) begin(ctx context.Context, session Session) (*task, error) {
 	own.found = c.message.found
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	now := c.server.options.Clock()
-	t := &task{id: rand.Text(), owner: ownerOf(session), created: now, updated: now, cancel: cancel, status: taskWorking, ended: make(chan struct{}), tell: c.tell}
+	t := &task{id: rand.Text(), owner: ownerOf(session), created: now, updated: now, cancel: cancel, status: taskWorking, ended: make(chan struct{}), tell: c.tell, undecided: kind == tool.TaskIfLong}
 	if err := c.server.tasks.add(t, now); err != nil {
 		cancel()
 		return nil, err
 	}
 	stop := context.AfterFunc(c.server.open, cancel)
-	call := &toolCall{server: c.server, message: own, tell: t.notify, listChanged: func() {}, answered: c.answered, lasting: true}
+	call := &toolCall{server: c.server, message: own, tell: t.notify, listChanged: func() {}, answered: c.answered, lasting: kind != tool.TaskIfLong}
 	if own.progress == nil {
 		own.progress = json.RawMessage(`""`) // for the status; no client is told
 		call.tell = t.watch(nil)
@@ -233,12 +236,20 @@ func (c *toolCall) soon(ctx context.Context, t *task) *protocol.CallToolResult {
 	select {
 	case <-t.ended:
 	case <-long.C:
-		return nil
+		if t.decide() {
+			return nil
+		}
+		<-t.ended // it asks, or is over
 	case <-ctx.Done():
 		t.cancel()
 		<-t.ended
 	}
 	c.server.tasks.drop(t)
+	if t.refused != nil {
+		t.refused.ID = protocol.NewRequestId(c.message.id)
+		c.failure = t.refused
+		return &protocol.CallToolResult{Content: []protocol.Content{}}
+	}
 	if t.told == nil {
 		return failed(tool.FailureOf(context.Cause(ctx)))
 	}
@@ -254,7 +265,12 @@ func (t *task) run(ctx context.Context, call *toolCall) {
 			t.end(call, taskCancelled, nil, nil)
 			return
 		case call.failure != nil:
+			t.refused = call.failure
 			t.end(call, taskFailed, nil, &call.failure.Error)
+			return
+		case call.made.input != nil && t.decide():
+			t.told = answer // it asks at once, as calls do that are no tasks
+			t.end(call, taskCancelled, nil, nil)
 			return
 		case call.made.input != nil:
 			answers, ok := t.ask(ctx, call, answer, round)
@@ -275,6 +291,17 @@ func (t *task) run(ctx context.Context, call *toolCall) {
 	}
 }
 
+// decide ends the time in which the call may be answered yet, and reports whether it was not over.
+func (t *task) decide() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.undecided || t.over {
+		return false
+	}
+	t.undecided = false
+	return true
+}
+
 // broken reports whether a call failed by a fault of the server or of a family's code.
 func broken(err error) bool {
 	if err == nil {
@@ -289,6 +316,7 @@ func (t *task) end(call *toolCall, status string, result *protocol.CallToolResul
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer close(t.ended)
+	t.over = true
 	t.status, t.failure, t.asks, t.updated = status, failure, nil, call.server.options.Clock()
 	if result == nil {
 		return

@@ -174,6 +174,23 @@ func TestAShortCallIsAnsweredAtOnce(t *testing.T) {
 	}
 }
 
+func TestACallThatIsNoTaskYetAsksAtOnce(t *testing.T) {
+	f, _ := workshop()
+	f.answers["make"] = lends
+	p := connect(t, newServer(t, Options{LongCall: time.Hour}, f), owner())
+	first := p.task("tools/call", `"name":"make","arguments":{}`)
+	if first.Result.ResultType != "input_required" || first.Result.TaskID != "" || first.Result.InputRequests["sure"].Method == "" {
+		t.Fatalf("the call comes to %+v, want its question", first)
+	}
+	if a := p.task("tools/call", `"name":"make","arguments":{},"requestState":"forged"`); a.Error == nil || a.Error.Code != -32602 {
+		t.Errorf("with a forged state it comes to %+v, want an error of the protocol", a)
+	}
+	second := p.task("tools/call", `"name":"make","arguments":{},"inputResponses":{"sure":{"action":"accept","content":{}}}`)
+	if second.Result.ResultType != "complete" || !strings.Contains(second.Result.Content[0].Text, "lent") {
+		t.Errorf("with the answer it comes to %+v, want its result", second)
+	}
+}
+
 func TestACallBecomesATaskOnceItTakesLong(t *testing.T) {
 	f, goOn := workshop()
 	p := connect(t, newServer(t, Options{LongCall: time.Nanosecond}, f), owner())
