@@ -33,6 +33,8 @@ declare module "alcove" {
     /** A value for each key of the family's config. */
     readonly config: any;
     readonly context: Context;
+    /** What the client of the caller can be asked, and its answers. A tool asks with fail("input_required", "why", { details: { requests, state } }). */
+    readonly input?: Input;
     /** Runs an operation by its name. */
     call(op: string, request?: unknown): any;
     /** Writes a line of the log. */
@@ -61,6 +63,9 @@ declare module "alcove" {
     aliases?: { name: string; arguments?: { [name: string]: unknown } }[];
     parameters?: { [name: string]: string };
     mixed?: boolean;
+    content?: boolean;
+    unlisted?: boolean;
+    task?: "optional" | "required" | "after_input";
     call(input: Values<I>, c: Call): Answer<unknown>;
   }
 
@@ -117,6 +122,8 @@ declare module "alcove" {
     tools?: { [K in keyof I]: Tool<I[K]> };
     hooks?: Hooks;
     jobs?: { [name: string]: Job };
+    resources?: { uri: string; name: string; title?: string; description?: string; mime_type?: string; tool: string; list?: string; complete?: string }[];
+    prompts?: { name: string; title?: string; description?: string; tool: string; complete?: string }[];
     /** Serves the tools that the family published while it ran. */
     published?(tool: string, input: any, c: Call): Answer<unknown>;
   }

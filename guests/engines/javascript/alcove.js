@@ -127,9 +127,10 @@ const operations = new Proxy(Object.create(null), {
 
 /** What a handler is given beside its input. */
 class Call {
-  constructor({ context = {}, config = {} }) {
+  constructor({ context = {}, config = {}, input }) {
     this.context = context;
     this.config = config;
+    this.input = input;
   }
   call(op, request) {
     return operation(op, request);

@@ -195,3 +195,16 @@ func TestAMapThatIsDamagedIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// A tool that asks the client of its caller is called again with the answers.
+func TestAToolReadsTheAnswersThatItAskedFor(t *testing.T) {
+	raw := module(t, project(t, "family.js", `import { fail, family } from "alcove";
+export default family({ name: "x", description: "x", tools: { x_ask: { description: "x",
+	call: (input, c) => c.input?.answers ?? fail("input_required", "which?", { details: { requests: { q: { ask: "user" } }, state: "s" } }) } } });`))
+	if r, _ := ask(t, raw, "x_ask", "{}"); r.Error == nil || r.Error.Code != "input_required" || r.Error.Details["state"] != "s" {
+		t.Errorf("got %s, %v, want the error input_required with a state", r.Output, r.Error)
+	}
+	if r, _ := ask(t, raw, "x_ask", `{},"input":{"can":["user"],"answers":{"q":"tea"}}`); string(r.Output) != `{"q":"tea"}` {
+		t.Errorf("with answers it gives %s, %v, want them", r.Output, r.Error)
+	}
+}
