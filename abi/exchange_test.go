@@ -44,7 +44,7 @@ func (m *model) inside(ptr, length uint32) ([]byte, bool) {
 }
 
 func (m *model) read(channel, ptr, capacity uint32) int64 {
-	waits := map[uint32]*[]byte{abi.ReadRequest: &m.request, abi.ReadResponse: &m.response}[channel]
+	waits := map[uint32]*[]byte{abi.ReadRequest: &m.request, abi.ReadResponse: &m.response, abi.ReadSource: new([]byte)}[channel]
 	if waits == nil {
 		return int64(abi.FaultChannel)
 	}
