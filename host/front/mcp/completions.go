@@ -29,7 +29,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a p
 	if a.Name == "name" && strings.HasPrefix(uri, scheme+branchHost) {
 		a.Name = "branch"
 	}
-	for _, r := range (offers{c.server}).all(c.server.rights(SessionOf(ctx))) {
+	for _, r := range offers(c).all(c.server.rights(SessionOf(ctx))) {
 		if r.URI == uri {
 			return c.server.completed(ctx, r.Complete, r.Tool, a, with)
 		}
