@@ -21,6 +21,8 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space/folder"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/sdk/client"
@@ -36,13 +38,15 @@ type tenancy struct {
 	ann, bob []string
 	hidden   []string
 	common   []string // where both may write
+	spaces   bool     // each has a space of the server
 }
 
 var tenancies = []tenancy{
-	{"disjoint", []string{"ann", "ann/*"}, []string{"bob", "bob/*"}, []string{"bob", "bob/%s"}, nil},
-	{"overlapping", []string{"ann", "shared"}, []string{"bob", "shared", "bob-%s"}, []string{"bob", "bob-%s"}, []string{"shared"}},
-	{"ann within bob", []string{"team/ann"}, []string{"team/*"}, []string{"team/bob", "team/%s"}, []string{"team/ann"}},
-	{"bob within ann's parent", []string{"team/ann", "team/ann/*"}, []string{"team", "team/bob", "team/ann-%s"}, []string{"team", "team/ann-%s"}, nil},
+	{"disjoint", []string{"ann", "ann/*"}, []string{"bob", "bob/*"}, []string{"bob", "bob/%s"}, nil, false},
+	{"overlapping", []string{"ann", "shared"}, []string{"bob", "shared", "bob-%s"}, []string{"bob", "bob-%s"}, []string{"shared"}, false},
+	{"ann within bob", []string{"team/ann"}, []string{"team/*"}, []string{"team/bob", "team/%s"}, []string{"team/ann"}, false},
+	{"bob within ann's parent", []string{"team/ann", "team/ann/*"}, []string{"team", "team/bob", "team/ann-%s"}, []string{"team", "team/ann-%s"}, nil, false},
+	{"two spaces", []string{"team", "shared"}, []string{"team", "shared", "bob-%s"}, []string{"team", "shared", "bob-%s"}, nil, true},
 }
 
 var secretWords = [2]string{"zebra", "quagga"}
@@ -60,12 +64,19 @@ type tenantWorld struct {
 	bob    operator.IssuedKey
 	socket *client.Session // ann's
 	hints  bool            // bob's texts have common words
+	bobs   string          // where bob's server is, as At.HTTP is ann's
 }
 
 func newTenantWorld(t *testing.T, which int, at tenancy) *tenantWorld {
 	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	k := server.Carrying(t, host.Options{Clock: clock.Now})
-	w := &tenantWorld{Server: k, secret: secretWords[which], hints: which == 0}
+	w := &tenantWorld{secret: secretWords[which], hints: which == 0}
+	hello, bobs := owner.Hello{}, operator.Server(nil)
+	if at.spaces {
+		hello.Space, bobs = "ann", w.openSpaces(t, clock)
+	} else {
+		w.Server = server.Carrying(t, host.Options{Clock: clock.Now})
+		w.bobs, bobs = w.At.HTTP, w.Acts
+	}
 	named := func(list []string) []string {
 		list = slices.Clone(list)
 		for i := range list {
@@ -73,12 +84,37 @@ func newTenantWorld(t *testing.T, which int, at tenancy) *tenantWorld {
 		}
 		return list
 	}
-	w.ann, w.bob = k.Issue("ann", leakRights, named(at.ann)...), k.Issue("bob", leakRights, named(at.bob)...)
+	anns := w.Acts
+	w.ann = w.Issue("ann", leakRights, named(at.ann)...)
+	w.Acts = bobs
+	w.bob = w.Issue("bob", leakRights, named(at.bob)...)
+	w.Acts, hello.Key = anns, w.ann.Secret
+	for _, key := range []operator.IssuedKey{w.ann, w.bob} {
+		if answer := w.operate(key, "memory_namespaces", nil, nil); !strings.HasPrefix(answer, "200 ") {
+			t.Fatalf("the holder of %s's key asks for namespaces: got %s, want 200", key.Agent, answer)
+		}
+	}
 	var err error
-	if w.socket, err = k.Connect(owner.Hello{Key: w.ann.Secret}); err != nil {
+	if w.socket, err = w.Connect(hello); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// openSpaces starts a server with a space of ann's, which is taken for the server, and one of bob's, whose operator it returns.
+func (w *tenantWorld) openSpaces(t *testing.T, clock *testclock.Clock) operator.Server {
+	spaces := folder.Folder{Path: t.TempDir()}
+	w.Server = server.StartOn(t, host.Options{Clock: clock.Now, Families: server.Families(), Cache: server.Cache()}, host.Listen{HTTP: "127.0.0.1:0", Spaces: &host.SpacesOptions{Dir: spaces.Path}})
+	acts := map[string]operator.Server{}
+	for _, name := range []string{"ann", "bob"} {
+		dir := must.Get(spaces.Create(name))
+		opened := must.Get(w.Connect(owner.Hello{Space: name}))
+		t.Cleanup(func() { opened.Close() }) // which keeps the space open
+		acts[name] = server.Operator(t, dir)
+	}
+	w.At.HTTP, w.bobs = w.At.HTTP+"/s/ann", w.At.HTTP+"/s/bob"
+	w.Acts = acts["ann"]
+	return acts["bob"]
 }
 
 func (w *tenantWorld) named(name string) string { return strings.ReplaceAll(name, "%s", w.secret) }
@@ -108,7 +144,11 @@ func (w *tenantWorld) operate(key operator.IssuedKey, method string, params any,
 
 func (w *tenantWorld) ask(key operator.IssuedKey, method, path string, body []byte) string {
 	w.T.Helper()
-	q, err := http.NewRequestWithContext(w.T.Context(), method, "http://"+w.At.HTTP+path, bytes.NewReader(body))
+	base := w.At.HTTP
+	if key.ID == w.bob.ID {
+		base = w.bobs
+	}
+	q, err := http.NewRequestWithContext(w.T.Context(), method, "http://"+base+path, bytes.NewReader(body))
 	if err != nil {
 		w.T.Fatal(err)
 	}
