@@ -202,18 +202,13 @@ func (a *app) pack(ctx context.Context, p packing) error {
 
 // packed reads what is packed: a module and a manifest, or a source that gives both.
 func (a *app) packed(ctx context.Context, p packing, language string) (module, manifest []byte, err error) {
-	if p.manifest != "" {
-		if manifest, err = readFile(p.manifest, abi.DefaultModuleLimits().ManifestBytes+1); err != nil {
-			return nil, nil, err
-		}
-	}
 	if language == "" {
 		module, err = readModule(p.in)
-		return module, manifest, err
+	} else {
+		module, manifest, err = a.sourceModule(ctx, p.in, language)
 	}
-	module, own, err := a.sourceModule(ctx, p.in, language)
-	if manifest == nil {
-		manifest = own
+	if err == nil && p.manifest != "" {
+		manifest, err = readFile(p.manifest, abi.DefaultModuleLimits().ManifestBytes+1)
 	}
 	return module, manifest, err
 }
