@@ -9,11 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/configfile"
 )
 
 func (a *app) configCommand() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Show and change the settings that families share"}
-	c.AddCommand(a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand(), a.configUndoCommand())
+	c := &cobra.Command{Use: "config", Short: "Change the server as a configuration file says, or single settings that families share",
+		Long: `alcove config plan, apply and export are about the whole server, by a file: quotas, keys, endpoints, settings and more. The other commands are about
+single settings that families share.`}
+	c.AddCommand(a.configPlanCommand(), a.configApplyCommand(), a.configExportCommand(), a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand(), a.configUndoCommand())
 	return c
 }
 
@@ -30,14 +33,10 @@ func scopeFlag(c *cobra.Command, in *string, standard string) {
 }
 
 // settingScope reads a scope as --in has it.
-func settingScope(text string) (s operator.SettingScope, err error) {
-	kind, name, named := strings.Cut(text, ":")
-	switch kind {
-	case "system", "namespace", "agent", "family":
-		s.Kind, s.Name = operator.SettingKind(kind), name
-	}
-	if s.Kind == "" || named != (kind != "system") || named && name == "" {
-		return s, &usageError{fmt.Errorf("--in %.80s: give system, namespace:NAME, agent:NAME or family:NAME", text)}
+func settingScope(text string) (operator.SettingScope, error) {
+	s, err := configfile.ScopeOf(text)
+	if err != nil {
+		return s, &usageError{fmt.Errorf("--in: %w", err)}
 	}
 	return s, nil
 }

@@ -26,7 +26,7 @@ func notFound(format string, args ...any) error {
 // exitCodes are the exit codes of the errors that have one; others exit with 1.
 func exitCodes() map[string]int {
 	return map[string]int{
-		"invalid_argument": 2, "not_found": 3, "denied": 4, "conflict": 5, "exhausted": 6, "unavailable": 7, "timeout": 8, "internal": 9,
+		"invalid_argument": 2, "not_found": 3, "denied": 4, "conflict": 5, "exhausted": 6, "unavailable": 7, "timeout": 8, "internal": 9, "pending": 10,
 	}
 }
 
@@ -46,10 +46,13 @@ func exitCode(err error) int {
 	var module *sandbox.Refusal
 	var exposed *owner.ExposedError
 	var uncompiled *sandbox.CompileError
+	var pending *pendingError
 	code := ""
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &pending):
+		code = "pending"
 	case errors.As(err, &usage):
 		code = "invalid_argument"
 	case errors.As(err, &failure):

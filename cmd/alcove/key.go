@@ -40,11 +40,7 @@ func (a *app) keyCreateCommand() *cobra.Command {
 				return a.printJSON(issued)
 			}
 			a.printf("%s\n", issued.Secret)
-			a.notef("The key %s of agent %s. It is not shown again: keep it where only that agent reads it.\n", issued.ID, issued.Agent)
-			if issued.Narrowed {
-				a.notef("The posture is careful from now on, because others use the server: alcove posture set personal --shared has families act for them, too.\n")
-			}
-			return nil
+			return a.noteKey("The key "+issued.ID, issued.Agent, issued.Narrowed)
 		},
 	}
 	flags := c.Flags()
@@ -56,6 +52,15 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	c.MarkFlagRequired("agent")
 	c.MarkFlagRequired("namespaces")
 	return c
+}
+
+// noteKey says of a new key what its secret does not.
+func (a *app) noteKey(key, agent string, narrowed bool) error {
+	err := a.notef("%s of agent %s. It is not shown again: keep it where only that agent reads it.\n", key, agent)
+	if err == nil && narrowed {
+		err = a.notef("The posture is careful from now on, because others use the server: alcove posture set personal --shared has families act for them, too.\n")
+	}
+	return err
 }
 
 func (a *app) keyListCommand() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 // onlyRead are the arguments and flags that mention files which no command writes: they are read, or are folders of their own.
 func onlyRead() []string {
 	return []string{
-		"audit verify --anchor", "audit verify --restored", "backup --incremental", "backup --passphrase-file", "backup --recipients-file", "export --passphrase-file", "export --recipients-file", "import --identity-file", "import --passphrase-file", "restore --identity-file", "restore --passphrase-file", "bench recall --embedder-key-file", "bench recall --embedder-path", "bench scale --dir", "bench scale --text", "demo --serve", "embedder check --key-file", "embedder check --path", "embedder install --digest", "embedder install --from", "embedder set --key-file",
+		"audit verify --anchor", "audit verify --restored", "backup --incremental", "backup --passphrase-file", "backup --recipients-file", "export --passphrase-file", "export --recipients-file", "import --identity-file", "import --passphrase-file", "restore --identity-file", "restore --passphrase-file", "bench recall --embedder-key-file", "bench recall --embedder-path", "bench scale --dir", "bench scale --text", "config apply", "config plan", "demo --serve", "embedder check --key-file", "embedder check --path", "embedder install --digest", "embedder install --from", "embedder set --key-file",
 		"embedder set --path", "endpoint add --key-file", "family call", "family call --seed", "family check", "family dev", "family dev --seed",
 		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family push",
 		"family push --signature", "family sign --key", "family test", "family trust --release", "family update", "family update --signature",
