@@ -382,3 +382,22 @@ func TestDroppedFilesStayReadableForSearchesThatBegan(t *testing.T) {
 		t.Errorf("%d files stay mapped", len(x.retired))
 	}
 }
+
+func TestAnIndexThatIsFilledAgainKnowsNoWordByItsFormerPlace(t *testing.T) {
+	x := New(Options{})
+	x.Apply(Doc{Branch: 1, Version: 1, Key: "a", Text: []string{"tea milk"}, State: Active})
+	if err := x.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	x.Apply(Doc{Branch: 1, Version: 1, Key: "b", Text: []string{"milk sugar tea"}, State: Active})
+	x.Refilled()
+	for _, word := range []string{"tea", "milk", "sugar"} {
+		if got := keys(t, x, View{Lineage: trunk}, Query{Text: `"` + word + `"`}); got != "b" {
+			t.Errorf("of %s, the index finds %q, want %q", word, got, "b")
+		}
+	}
+	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "sugar", Explain: true})
+	if err != nil || len(r.Hits) != 1 || r.Hits[0].Why.Terms[0].Frequency != 1 {
+		t.Errorf("sugar is found as %+v (%v), want one hit with it once", r.Hits, err)
+	}
+}

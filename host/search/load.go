@@ -159,7 +159,7 @@ func (x *Index) loadTable(ctx context.Context, blobs Blobs, name string) (s *tab
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, err
 	}
-	x.lastPart, x.savedState = s.LastPart, bytes.Clone(data)
+	x.lastPart, x.savedState = max(x.lastPart, s.LastPart), bytes.Clone(data)
 	return s, x.table.restore(s)
 }
 
@@ -187,7 +187,7 @@ func (x *Index) empty() error {
 	clear(x.parts)
 	clear(x.cache)
 	err := x.table.stored.set.Close()
-	x.table, x.lastPart, x.saved, x.savedState = newTable(), 0, nil, nil
+	x.table, x.saved, x.savedState = newTable(), nil, nil // but lastPart: the analyses of words know tails by their numbers
 	return err
 }
 
