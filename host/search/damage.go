@@ -333,8 +333,8 @@ func (x *Index) reread(ctx context.Context, p *part, t *tail, from, to int, read
 			prepared[local-from], _ = x.prepare(d, nil)
 		}
 	}
-	x.mu.Lock() // which guards what the analyses of words remember of a tail
-	defer x.mu.Unlock()
+	x.adding.Lock() // which guards what the analyses of words remember of a tail
+	defer x.adding.Unlock()
 	for i := range prepared {
 		t.add(&prepared[i])
 	}

@@ -15,6 +15,8 @@ func (x *Index) Drop(id store.BranchID) {
 }
 
 func (x *Index) drop(id store.BranchID) {
+	x.adding.Lock()
+	defer x.adding.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()

@@ -66,6 +66,8 @@ type Index struct {
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
+	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after tending and building
+
 	tending    sync.Mutex // held while parts are compressed, merged, stored or loaded
 	saved      []byte     // the last stored manifest
 	savedState []byte     // of the table, as the newest of its files has it
@@ -187,15 +189,9 @@ func (x *Index) apply(docs []Doc) {
 			analysed[i] = &here
 		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.cacheMu.Lock()
-	defer x.cacheMu.Unlock()
-	for i := range docs {
-		x.insert(&docs[i], analysed[i])
-		docs[i].analysis = nil
-		x.release(analysed[i])
-	}
+	x.adding.Lock()
+	defer x.adding.Unlock()
+	x.add(docs, analysed)
 }
 
 // Prepare analyses documents before Apply, so that their commit need not wait for it. Versions and times may be set later; nothing
@@ -344,49 +340,6 @@ func (a *wordCollector) text(text string) {
 	a.at += passageGap
 }
 
-// insert adds a version of a document.
-func (x *Index) insert(d *Doc, p *preparedDoc) {
-	t := x.table
-	n := name{t.spaceNumber(d.Namespace, d.Collection), d.Key}
-	r := row{version: d.Version, branch: d.Branch, time: d.Time.UnixMicro(), name: t.nameNumber(n), previous: none, extra: none,
-		importance: importanceOf(d), gone: d.Deleted}
-	if !d.Deleted {
-		r.agent = t.agentNumber(d.Agent)
-		r.facet = t.facetNumber(facet{n.space, d.State, d.Type})
-		r.length = lengthCode(p.length)
-	}
-	if at := t.at(d.Branch, r.name, d.Version); at != none && t.row(at).version == d.Version {
-		return
-	}
-	var said *turn
-	if !d.Deleted {
-		r.extra, said = x.extraOf(d), x.turnOf(d.Turn, p, n.space)
-	}
-	x.insertRow(r, said, p)
-}
-
-// insertRow adds a row to the table, its branch, the branch's tail, and the cached views that see it.
-func (x *Index) insertRow(r row, said *turn, p *preparedDoc) {
-	t := x.table
-	views := x.viewsOf(r.branch, r.version)
-	before := make([]uint32, len(views))
-	for i, v := range views {
-		before[i] = x.visibleIn(v.lineage, r.name)
-	}
-	number := t.add(r, said)
-	t.link(number)
-	x.linked(number)
-	b := x.branch(r.branch)
-	b.newest = max(b.newest, r.version)
-	x.addToTail(b, number, p)
-	if !r.gone {
-		x.semanticAdd(number, p.vector)
-	}
-	for i, v := range views {
-		v.replace(x, before[i], x.visibleIn(v.lineage, r.name))
-	}
-}
-
 func importanceOf(d *Doc) float64 {
 	if d.Importance == nil {
 		return math.NaN()
@@ -426,31 +379,6 @@ func (x *Index) branch(id store.BranchID) *branch {
 		x.branches[id] = b
 	}
 	return b
-}
-
-func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
-	tail := b.tail()
-	r := x.table.row(number)
-	if tail == nil {
-		x.lastPart++
-		tail = &part{id: x.lastPart, branch: r.branch, tail: x.newTail(b, x.lastPart), first: r.version}
-		x.parts[tail.id] = tail
-		b.parts = append(b.parts, tail)
-	}
-	tail.first, tail.last = min(tail.first, r.version), max(tail.last, r.version)
-	if r.gone {
-		*x.table.places.Edit(number) = place{tail.id, uint32(len(tail.ghosts))}
-		tail.ghosts = append(tail.ghosts, number)
-		return
-	}
-	local := uint32(tail.docs())
-	*x.table.places.Edit(number) = place{tail.id, local}
-	tail.rows = append(tail.rows, number)
-	if x.full(tail) {
-		x.signalDue()
-	}
-	tail.note(x.table, r, local)
-	tail.tail.add(p)
 }
 
 // visibleIn returns the row of a document that a lineage sees, or none.

@@ -176,6 +176,8 @@ func (x *Index) reset() error {
 
 // empty drops all that the index has.
 func (x *Index) empty() error {
+	x.adding.Lock()
+	defer x.adding.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()

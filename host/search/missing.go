@@ -35,16 +35,8 @@ func (x *Index) Missing(docs ...Doc) (missing int) {
 // contains reports whether the index has a version of a document with the same content. p is its analysis, or nil.
 func (x *Index) contains(d *Doc, digest uint64, p *preparedDoc) bool {
 	t := x.table
-	space, ok := t.spaceOf[space{d.Namespace, d.Collection}]
-	if !ok {
-		return false
-	}
-	id := t.nameOf(name{space, d.Key})
-	if id == none {
-		return false
-	}
-	number := t.at(d.Branch, id, d.Version)
-	if number == none || t.row(number).version != d.Version || t.row(number).gone != d.Deleted {
+	number := x.versionOf(d)
+	if number == none || t.row(number).gone != d.Deleted {
 		return false
 	}
 	r := t.row(number)

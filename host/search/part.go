@@ -210,6 +210,19 @@ func (t *tail) entryOf(k *wordAnalysis) *entry {
 	return &t.entries[k.entry]
 }
 
+// lookUp finds the entries of a document's words, as far as they have some.
+func (t *tail) lookUp(p *preparedDoc) {
+	for _, w := range p.words {
+		k := w.wordAnalysis
+		if k.tail == t.number {
+			continue
+		}
+		if number := t.numberOf(k.term, t.hashOf(k.term)); number != none {
+			k.tail, k.entry = t.number, number
+		}
+	}
+}
+
 // enter returns the number of a term's entry, which is new if it has none.
 func (t *tail) enter(term string) uint32 {
 	hash := t.hashOf(term)

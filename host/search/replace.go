@@ -15,6 +15,8 @@ func (x *Index) replace(docs []Doc) {
 	for i := range docs {
 		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
+	x.adding.Lock()
+	defer x.adding.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
@@ -29,14 +31,10 @@ func (x *Index) replace(docs []Doc) {
 func (x *Index) replaceOne(d *Doc, p *preparedDoc) {
 	t := x.table
 	space := t.spaceNumber(d.Namespace, d.Collection)
-	id := t.nameOf(name{space, d.Key})
-	number := none
-	if id != none {
-		number = t.at(d.Branch, id, d.Version)
-	}
-	if number == none || t.row(number).version != d.Version {
+	number := x.versionOf(d)
+	if number == none {
 		if !d.Deleted {
-			x.insert(d, p)
+			x.insert(d, p, reservation{})
 		}
 		return
 	}
@@ -75,7 +73,7 @@ func (x *Index) rewrite(number uint32, d *Doc, p *preparedDoc, space uint32) {
 		r.extra = x.extraOf(d)
 		t.enrich(number, x.turnOf(d.Turn, p, space))
 	}
-	x.addToTail(x.branch(r.branch), number, p)
+	x.addToTail(number, p, reservation{})
 	if !r.gone {
 		x.semanticAdd(number, p.vector)
 	}

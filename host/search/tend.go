@@ -72,6 +72,8 @@ func (x *Index) compactTable() {
 
 // freeze stops the growth of tails and returns them. The caller holds tending.
 func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
+	x.adding.Lock() // which waits for documents whose rows are still missing
+	defer x.adding.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, b := range x.branches {

@@ -44,7 +44,7 @@ type wordAnalysis struct {
 	stop bool
 	note atomic.Pointer[Note]
 
-	// The term is an entry of a tail, the last one that got the word; guarded by Index.mu.
+	// The term is an entry of a tail, the last one that got the word; guarded by Index.adding.
 	tail, entry uint32
 }
 
