@@ -95,6 +95,9 @@ func (a *app) readConfigFile(path string) (*configfile.File, error) {
 		return nil, err
 	}
 	f, err := configfile.Read(data, configfile.Resolver{Dir: filepath.Dir(path), Env: os.LookupEnv})
+	if err == nil {
+		err = a.checkServer(f)
+	}
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}

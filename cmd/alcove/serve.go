@@ -47,6 +47,7 @@ type serveFlags struct {
 	anchorEvery     time.Duration
 	embedder        operator.EmbedderConfig
 	chosenEmbedder  string // none, or empty
+	config          string // a configuration file; empty: none
 	spacesOpen      int
 	spacesIdle      time.Duration
 }
@@ -60,11 +61,15 @@ func (a *app) serveCommand() *cobra.Command {
 HTTP clients present the token in the file "token" of the data directory (alcove connect prints it).`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.flagsOfFile(c, f.config); err != nil {
+				return err
+			}
 			f.keysChosen = c.Flags().Changed("require-keys")
 			return a.serve(c.Context(), f)
 		},
 	}
 	flags := c.Flags()
+	flags.StringVar(&f.config, "config", a.env("ALCOVE_CONFIG"), "a configuration file whose section server has values for these flags, unless they are given here or in the environment (or ALCOVE_CONFIG)")
 	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address, or off (or ALCOVE_LISTEN)")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "the certificate for HTTP, a file in PEM that is read again when it changes; needed to listen beyond this machine")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
