@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/configfile"
 )
 
 type grantFlags struct {
@@ -136,14 +137,9 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 		r.Disable = &f.disable
 	}
 	for _, given := range args[1:] {
-		name, scope, scoped := strings.Cut(given, "=")
-		name, during, partly := strings.Cut(name, "@")
-		capability := operator.Capability{Name: abi.Capability(name), During: operator.Work(during)}
-		if partly && capability.During != operator.Calls && capability.During != operator.Jobs {
-			return r, &usageError{fmt.Errorf("%s: give @%s or @%s, or neither", given, operator.Calls, operator.Jobs)}
-		}
-		if scoped {
-			capability.Scope = strings.Split(scope, ",")
+		capability, err := configfile.CapabilityOf(given)
+		if err != nil {
+			return r, &usageError{err}
 		}
 		r.Capabilities = append(r.Capabilities, capability)
 	}
@@ -159,12 +155,8 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 		r.Limits[name] = n
 	}
 	for _, given := range f.hooks {
-		name, value, _ := strings.Cut(given, "=")
-		if n, err := strconv.Atoi(value); err == nil {
-			r.Hooks[abi.Hook(name)] = operator.HookOn{Generations: n}
-			continue
-		}
-		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(value)}
+		h, on := configfile.HookOf(given)
+		r.Hooks[h] = on
 	}
 	return r, nil
 }

@@ -18,7 +18,7 @@ import (
 func Of(ctx context.Context, s operator.Server) (*File, error) {
 	f := &File{Version: 1}
 	for _, part := range []func(context.Context, operator.Server) error{
-		f.outside, f.exportEmbedders, f.exportSettings, f.exportRetention, f.exportKeys,
+		f.outside, f.exportFamilies, f.exportEmbedders, f.exportSettings, f.exportRetention, f.exportKeys,
 	} {
 		if err := part(ctx, s); err != nil {
 			return nil, err

@@ -15,8 +15,10 @@ import (
 type File struct {
 	Version   int              `json:"version"`
 	Server    map[string]Value `json:"server,omitempty"` // flags of alcove serve, with _ for -; read when a server starts
+	Trust     *Trust           `json:"trust,omitempty"`
 	Endpoints *Endpoints       `json:"endpoints,omitempty"`
 	Roots     *Roots           `json:"roots,omitempty"`
+	Families  *Families        `json:"families,omitempty"`
 	Embedders *Embedders       `json:"embedders,omitempty"`
 	Settings  *Settings        `json:"settings,omitempty"`
 	Retention *Retention       `json:"retention,omitempty"`

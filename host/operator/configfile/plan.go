@@ -55,7 +55,7 @@ func (c Change) Make(ctx context.Context, s operator.Server) (Made, error) {
 func (f *File) Plan(ctx context.Context, s operator.Server) ([]Change, error) {
 	var sets, removals []Change
 	for _, compare := range []func(context.Context, operator.Server) ([]Change, error){
-		f.endpoints, f.roots, f.embedders, f.settings, f.retention, f.quotas, f.keys,
+		f.trust, f.endpoints, f.roots, f.families, f.embedders, f.settings, f.retention, f.quotas, f.keys,
 	} {
 		found, err := compare(ctx, s)
 		if err != nil {

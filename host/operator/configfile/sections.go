@@ -253,6 +253,11 @@ func (f *File) embedders(ctx context.Context, s operator.Server) ([]Change, erro
 		}
 		have[e.Name] = e.Config
 	}
+	for name, c := range f.Embedders.Models {
+		if c.Name != "" && c.Name != name {
+			return nil, fmt.Errorf("embedders: %s has the name %.80s: leave the member name out", name, c.Name)
+		}
+	}
 	list := f.models(have)
 	want := f.Embedders.Default
 	if want != "" && want != standard {
