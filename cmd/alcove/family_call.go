@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/family/author/seed"
 	"github.com/alcove-memory/alcove/host/family/author/trial"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -31,9 +32,9 @@ type trialCall struct {
 
 func (t *trialCall) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.seed, "seed", "", "file of initial memories: JSON lines, or from alcove export --memories")
+	flags.StringVar(&t.seed, "seed", "", "file of initial memories, records and settings: JSON lines, or from alcove export --memories")
 	flags.StringArrayVar(&t.config, "config", nil, "configuration, as KEY=JSON; repeatable")
-	flags.StringVar(&t.hook, "hook", "", "call a hook instead of a tool: store, stored, merged or session_end")
+	flags.StringVar(&t.hook, "hook", "", "call a hook instead of a tool: store, stored, merged, session_end, rank or embed")
 	flags.StringVar(&t.job, "job", "", "run a job instead of a tool")
 	flags.BoolVar(&t.onData, "on-data", false, "dry run on the data of the server")
 	flags.StringVar(&t.namespace, "namespace", "", "namespace, with --on-data")
@@ -66,20 +67,22 @@ func (t *trialCall) asked() abi.Hook {
 	return abi.Hook(t.hook)
 }
 
-// seeds are the memories that a space begins with.
-func (t *trialCall) seeds(ctx context.Context) (list []operator.Memory, err error) {
+// seeds are what a space begins with.
+func (t *trialCall) seeds(ctx context.Context) (begin seed.Seed, err error) {
 	if t.seed == "" {
-		return nil, nil
+		return begin, nil
 	}
 	size := 0
-	err = readSeed(ctx, t.seed, mostSeed, func(m operator.Memory) error {
+	var list []operator.Memory
+	err = readSeed(ctx, t.seed, mostSeed, &begin, func(m operator.Memory) error {
 		if size += len(m.Key) + len(m.Value); size > mostSeed {
 			return &usageError{fmt.Errorf("read %s: its memories are larger than %d bytes: give fewer", t.seed, mostSeed)}
 		}
 		list = append(list, m)
 		return nil
 	})
-	return list, err
+	begin.Memories = list
+	return begin, err
 }
 
 func (t *trialCall) values() (map[string]json.RawMessage, error) {
@@ -182,10 +185,13 @@ func (a *app) familyCallCommand() *cobra.Command {
 capability that its manifest requests, except network, files and models. With
 --bare, it needs no manifest and gets no capabilities.
 
---seed fills the space from a file of alcove export --memories. With --hook, the
+--seed fills the space from a file of alcove export --memories, or of lines such as
+{"key": "a", "value": "text"} for a memory, {"collection": "cards", "key": "a",
+"value": 1} for a record and {"setting": "words", "value": 3}. With --hook, the
 JSON is the request of the hook, such as {"entries": [{"key": "a", "value":
-"text"}]} for store; with --job, it is the payload of the job. With --on-data,
-the call is a dry run on the data of the server, without network access.
+"text"}]} for store, {"query": "tea", "candidates": [{"score": 0.5}]} for rank and
+{"texts": ["tea"]} for embed; with --job, it is the payload of the job. With
+--on-data, the call is a dry run on the data of the server, without network access.
 
 The result is written to standard output, and the module's own output to
 standard error. The exit code is the outcome:

@@ -15,8 +15,9 @@ import (
 
 func (a *app) familyTestCommand() *cobra.Command {
 	var c trial.Conformance
+	var f casesFlags
 	cmd := &cobra.Command{
-		Use: "test M.wasm", Short: "Test that a family conforms to its contract", Args: arguments(1, 1),
+		Use: "test M.wasm|FAMILY.js|DIR", Short: "Test a family's contract, or the cases of a file", Args: arguments(1, 1),
 		Long: `Test that a family conforms to its contract, in temporary spaces. The test calls
 each tool with generated arguments, long text and no capabilities, runs hooks
 and jobs on memories of every form, and sends each kind of request damaged,
@@ -25,21 +26,39 @@ canceled and repeated.
 A family may refuse requests and return errors. It must not trap, exceed a limit,
 keep state between requests, or return results that violate its manifest.
 
-The exit code is 0 if all checks passed, 1 if a check failed, and 4 if the module
-was not admitted. The same seed generates the same arguments.`,
+With --cases, the cases of a file are tested instead, each on data of its own. A
+line is a case: a seed, a call of a tool, a hook or a job, and what is expected,
+with patterns such as {"$is": "string"}:
+
+  {"name": "it greets", "seed": [{"setting": "greeting", "value": "Hi"}],
+   "tool": "tea_greet", "arguments": {"name": "Ada"},
+   "expect": {"answer": {"greeting": {"$like": "^Hi"}}}}
+
+A file, a JavaScript source or a project built before can be tested. The exit code
+is 0 if all checks passed, 1 if a check failed, and 4 if the module was not
+admitted. The same seed generates the same arguments.`,
 		Example: `  alcove family test notes.wasm
+  alcove family test notes.wasm --cases cases.jsonl
   alcove family test notes.wasm --tool add_note --inputs 500 --seed 7 --json`,
 	}
 	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "seed of the generator")
 	cmd.Flags().IntVar(&c.Inputs, "inputs", 0, "number of generated arguments for each tool (default 25)")
 	cmd.Flags().StringVar(&c.Tool, "tool", "", "test only this tool, without hooks and jobs")
+	cmd.Flags().StringVar(&f.file, "cases", "", "file of cases, a JSON object in each line")
+	cmd.Flags().BoolVar(&f.update, "update", false, "write what came into the file of --cases, where it differs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const mostInputs = 100_000
 		if c.Inputs < 0 || c.Inputs > mostInputs {
 			return &usageError{fmt.Errorf("--inputs is %d: give a number from 1 to %d", c.Inputs, mostInputs)}
 		}
-		var err error
-		if c.Module, err = readModule(args[0]); err != nil {
+		if err := f.check(cmd); err != nil {
+			return err
+		}
+		list, err := f.read()
+		if err != nil {
+			return err
+		}
+		if c.Module, err = a.moduleOf(cmd.Context(), args[0]); err != nil {
 			return err
 		}
 		box, done, err := a.openSandbox()
@@ -48,6 +67,9 @@ was not admitted. The same seed generates the same arguments.`,
 		}
 		defer done()
 		c.Sandbox = box
+		if f.file != "" {
+			return a.testCases(cmd.Context(), trial.Cases{Sandbox: box, Module: c.Module}, f, list)
+		}
 		report, err := trial.Test(cmd.Context(), c)
 		var refused *sandbox.Refusal
 		if errors.As(err, &refused) {

@@ -21,6 +21,8 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/family/author/develop"
+	"github.com/alcove-memory/alcove/host/family/author/seed"
+	"github.com/alcove-memory/alcove/host/family/author/trial"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/sdk/client"
@@ -66,7 +68,7 @@ the command if ALCOVE_LOCKED is set.`,
   alcove family dev tea --on-data --branch experiment`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.seed, "seed", "", "file of initial memories: JSON lines, or from alcove export --memories")
+	flags.StringVar(&f.seed, "seed", "", "file of initial memories, records and settings: JSON lines, or from alcove export --memories")
 	flags.BoolVar(&f.onData, "on-data", false, "copy the memories of the server of --data")
 	flags.StringVar(&f.from.Branch, "branch", "", "branch to copy with --on-data (default: default)")
 	flags.StringVar(&f.from.Namespace, "namespace", "", "namespace to copy with --on-data (default: all)")
@@ -183,18 +185,21 @@ func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags,
 	case err := <-ended:
 		return err
 	}
-	err := a.developing(ctx, p, f, h.Operator())
+	err := a.developing(ctx, p, f, h)
 	stop()
 	return errors.Join(err, <-ended)
 }
 
-func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o operator.Server) error {
+func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h *host.Host) error {
+	d := &development{app: a, server: h.Operator(), dir: p.Dir, unfollow: func() {}}
+	d.store = func(ctx context.Context, m *abi.Manifest, s seed.Seed) error {
+		return trial.Fill(ctx, h.Memory(), m, s)
+	}
 	if f.seed != "" {
-		if err := a.importSeed(ctx, f.seed); err != nil {
+		if err := a.importSeed(ctx, f.seed, &d.rest); err != nil {
 			return fmt.Errorf("store what the data begins with: %w", err)
 		}
 	}
-	d := &development{app: a, server: o, dir: p.Dir, unfollow: func() {}}
 	defer func() { d.unfollow() }()
 	self, err := os.Executable()
 	if err != nil {
@@ -203,8 +208,8 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o 
 	return develop.Loop{Server: d, Report: d.report, Self: self}.Run(ctx, p.Dir)
 }
 
-func (a *app) importSeed(ctx context.Context, path string) error {
-	done, err := a.storeMemories(ctx, importOptions{}, func(add func(operator.Memory) error) error { return readSeed(ctx, path, mostSeed, add) })
+func (a *app) importSeed(ctx context.Context, path string, rest *seed.Seed) error {
+	done, err := a.storeMemories(ctx, importOptions{}, func(add func(operator.Memory) error) error { return readSeed(ctx, path, mostSeed, rest, add) })
 	if err != nil {
 		return err
 	}
@@ -215,6 +220,8 @@ func (a *app) importSeed(ctx context.Context, path string) error {
 type development struct {
 	app      *app
 	server   operator.Server
+	rest     seed.Seed // records and settings that the first family that is served begins with
+	store    func(context.Context, *abi.Manifest, seed.Seed) error
 	dir      string
 	family   string // that is served; empty: none
 	digest   string
@@ -252,6 +259,9 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	if _, err := operator.Call(ctx, d.server, operator.GrantFamily, operator.GrantRequest{Family: name, Digest: report.Digest, All: true, Hooks: hooks}); err != nil {
 		return fmt.Errorf("grant it what it asks for: %w", err)
 	}
+	if err := d.fill(ctx, report.Manifest); err != nil {
+		return err
+	}
 	if name == was {
 		return nil
 	}
@@ -260,6 +270,20 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 		_, err = operator.Call(ctx, d.server, operator.RemoveFamily, operator.FamilyName{Family: was})
 	}
 	return errors.Join(err, d.app.connectTo(name))
+}
+
+// fill gives a family the records and settings that it begins with, once.
+func (d *development) fill(ctx context.Context, m *abi.Manifest) error {
+	if err := d.store(ctx, m, d.rest); err != nil {
+		return err
+	}
+	if len(d.rest.Settings) > 0 {
+		if _, err := operator.Call(ctx, d.server, operator.ConfigureFamily, operator.ConfigureRequest{Family: m.Name, Values: d.rest.Settings}); err != nil {
+			return fmt.Errorf("set what the family begins with: %w", err)
+		}
+	}
+	d.rest = seed.Seed{}
+	return nil
 }
 
 // connectTo prints the line that connects a client.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/alcove-memory/alcove/host/family/author/seed"
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/operator"
 )
@@ -15,9 +16,10 @@ import (
 // mostSeed bounds the memories of a --seed that somebody wrote, in bytes.
 const mostSeed = 64 << 20
 
-// readSeed reads the memories of a --seed: lines that somebody wrote, or a file of a format that alcove import knows. Lines are told by
-// the first one, for a memory may mention any word by which the formats are told. Lines may have most bytes in all.
-func readSeed(ctx context.Context, path string, most int64, yield func(operator.Memory) error) error {
+// readSeed reads a --seed: lines that somebody wrote, or a file of a format that alcove import knows. Lines are told by the first one,
+// for a memory may mention any word by which the formats are told. Lines may have most bytes in all. Memories are yielded; records and
+// settings are added to rest.
+func readSeed(ctx context.Context, path string, most int64, rest *seed.Seed, yield func(operator.Memory) error) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound("there is no file %s", path)
@@ -26,20 +28,20 @@ func readSeed(ctx context.Context, path string, most int64, yield func(operator.
 		return err
 	}
 	if !info.IsDir() {
-		written, err := readSeedLines(path, most, yield)
+		written, err := readSeedLines(path, most, rest, yield)
 		if written || err != nil {
 			return err
 		}
 	}
 	format, err := importer.Detect(path)
 	if err != nil {
-		return &usageError{fmt.Errorf(`read %s: it has neither lines such as {"namespace": "default", "key": "a", "value": "text"}, at most %d bytes in all, nor what alcove export --memories writes`, path, most)}
+		return &usageError{fmt.Errorf(`read %s: it has neither lines such as %s, at most %d bytes in all, nor what alcove export --memories writes`, path, seed.Example, most)}
 	}
 	return importer.Input{Path: path, Format: format}.Read(ctx, yield)
 }
 
 // readSeedLines reads memories that somebody wrote. It reads nothing and says so if the file begins with something else.
-func readSeedLines(path string, most int64, yield func(operator.Memory) error) (written bool, err error) {
+func readSeedLines(path string, most int64, rest *seed.Seed, yield func(operator.Memory) error) (written bool, err error) {
 	f, err := openFile(path)
 	if err != nil {
 		return false, err
@@ -48,26 +50,28 @@ func readSeedLines(path string, most int64, yield func(operator.Memory) error) (
 	lines := json.NewDecoder(&seedBytes{f, most})
 	for n := 1; ; n++ {
 		var raw json.RawMessage
-		var m operator.Memory
 		err := lines.Decode(&raw)
 		if n > 1 && errors.Is(err, errTooLong) { // else it may be one value of another format
-			return true, &usageError{fmt.Errorf("read memory %d of %s: the file has more than %d bytes, which is the limit: give fewer memories", n, path, most)}
+			return true, &usageError{fmt.Errorf("read entry %d of %s: the file has more than %d bytes, which is the limit: give fewer memories", n, path, most)}
 		}
-		if n == 1 && (err != nil && !errors.Is(err, io.EOF) || err == nil && !isMemory(raw)) {
+		if n == 1 && (err != nil && !errors.Is(err, io.EOF) || err == nil && !seed.Is(raw)) {
 			return false, nil
 		}
 		if errors.Is(err, io.EOF) {
 			return true, nil
 		}
 		if err == nil {
-			err = json.Unmarshal(raw, &m)
+			err = rest.Add(raw)
 		}
 		if err != nil {
-			return true, &usageError{fmt.Errorf(`read memory %d of %s as {"namespace": "default", "key": "a", "value": "text"}: %w`, n, path, err)}
+			return true, &usageError{fmt.Errorf("read entry %d of %s, as %s: %w", n, path, seed.Example, err)}
 		}
-		if err := yield(m); err != nil {
-			return true, err
+		for _, m := range rest.Memories {
+			if err := yield(m); err != nil {
+				return true, err
+			}
 		}
+		rest.Memories = rest.Memories[:0]
 	}
 }
 
@@ -88,10 +92,4 @@ func (l *seedBytes) Read(p []byte) (int, error) {
 		return n - 1, errTooLong
 	}
 	return n, err
-}
-
-// isMemory tells whether a JSON value is a memory.
-func isMemory(raw json.RawMessage) bool {
-	var m struct{ Key, Value json.RawMessage }
-	return json.Unmarshal(raw, &m) == nil && m.Key != nil && m.Value != nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/family/author/seed"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
@@ -22,7 +23,7 @@ func TestASeedIsWrittenByHandOrExported(t *testing.T) {
 				t.Fatal(err)
 			}
 			keys := ""
-			if err := readSeed(t.Context(), path, mostSeed, func(m operator.Memory) error { keys += m.Key; return nil }); err != nil || keys != "ab" {
+			if err := readSeed(t.Context(), path, mostSeed, &seed.Seed{}, func(m operator.Memory) error { keys += m.Key; return nil }); err != nil || keys != "ab" {
 				t.Errorf("got keys %q, %v, want ab", keys, err)
 			}
 		})
@@ -36,12 +37,12 @@ func TestASeedBeyondTheLimitIsRefusedWhereverTheLimitFalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for most := int64(1); most < 3*int64(len(line)); most++ {
-		err := readSeed(t.Context(), path, most, func(operator.Memory) error { return nil })
+		err := readSeed(t.Context(), path, most, &seed.Seed{}, func(operator.Memory) error { return nil })
 		if want := fmt.Sprintf(" %d bytes", most); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d bytes with a limit of %d: got the error %v, want %q", 3*len(line), most, err, want)
 		}
 	}
-	if err := readSeed(t.Context(), path, 3*int64(len(line)), func(operator.Memory) error { return nil }); err != nil {
+	if err := readSeed(t.Context(), path, 3*int64(len(line)), &seed.Seed{}, func(operator.Memory) error { return nil }); err != nil {
 		t.Errorf("as many bytes as the limit: got the error %v, want none", err)
 	}
 }

@@ -1,9 +1,15 @@
 package family
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/catalogue"
@@ -17,7 +23,8 @@ import (
 type Trial struct {
 	Module []byte
 	Tool   string
-	// Hook is asked instead of a tool, with Arguments as the members of its request: store, stored, merged, session_end or job.
+	// Hook is asked instead of a tool, with Arguments as the members of its request. Those of rank are query and candidates, objects of
+	// features, and the answer is a list of scores; those of embed are texts and purpose, and the answer is a list of vectors.
 	Hook      abi.Hook
 	Job       string // of the job hook
 	Arguments json.RawMessage
@@ -85,18 +92,8 @@ func (f *Families) try(ctx context.Context, x *catalogue.Family, m catalogue.Gue
 
 // tryHook asks a hook, whose answer is the result.
 func (f *Families) tryHook(ctx context.Context, x *catalogue.Family, m catalogue.Guest, t Trial) (Result, error) {
-	if t.Hook == abi.HookRank || t.Hook == abi.HookEmbed {
-		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s is not asked in JSON: install the family, turn the hook on and search", t.Hook)}
-	}
 	if !grants.Has(x.Manifest.Hooks, t.Hook) {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %.80s", x.Name, t.Hook)}
-	}
-	var request abi.HookRequest
-	if err := json.Unmarshal(t.Arguments, &request); err != nil && t.Hook != abi.HookJob {
-		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(`read the request of hook %s, as {"entries": [{"key": "a", "value": "text"}]}: %v`, t.Hook, err)}
-	}
-	if t.Hook == abi.HookJob {
-		request = abi.HookRequest{Job: t.Job, Payload: t.Arguments}
 	}
 	stage, err := f.spaceFor(t.Caller, x).Stage(ctx, t.Branch)
 	if err != nil {
@@ -108,16 +105,137 @@ func (f *Families) tryHook(ctx context.Context, x *catalogue.Family, m catalogue
 	if err != nil {
 		return Result{}, err
 	}
-	request.Hook, request.Config, request.Context = t.Hook, config, w.Context()
-	payload, err := json.Marshal(request)
-	if err != nil {
-		return Result{}, fmt.Errorf("ask hook %s: %w", t.Hook, err)
+	var output []byte
+	switch t.Hook {
+	case abi.HookRank:
+		output, err = w.tryRank(ctx, m, config, t.Arguments)
+	case abi.HookEmbed:
+		output, err = w.tryEmbed(ctx, m, config, t.Arguments)
+	default:
+		output, err = w.tryNotice(ctx, m, config, t)
 	}
-	output, err := w.ask(ctx, m, abi.KindHook, payload)
 	if len(output) == 0 {
 		output = []byte("null")
 	}
 	return Result{Output: output, Notes: w.rehearsed()}, err
+}
+
+// tryNotice runs a job, or asks a hook that is told of entries, a merge or a session.
+func (w *request) tryNotice(ctx context.Context, m catalogue.Guest, config json.RawMessage, t Trial) ([]byte, error) {
+	var request abi.HookRequest
+	if t.Hook == abi.HookJob {
+		request = abi.HookRequest{Job: t.Job, Payload: t.Arguments}
+	} else if err := json.Unmarshal(t.Arguments, &request); err != nil {
+		return nil, notTried(`read the request of hook %s, as {"entries": [{"key": "a", "value": "text"}]}: %v`, t.Hook, err)
+	}
+	request.Hook, request.Config, request.Context = t.Hook, config, w.Context()
+	payload, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask hook %s: %w", t.Hook, err)
+	}
+	return w.ask(ctx, m, abi.KindHook, payload)
+}
+
+// mostTriedCandidates bounds the candidates that a trial of a rank hook gives.
+const mostTriedCandidates = 10_000
+
+// tryRank asks the rank hook about candidates that are objects of their features. The result is a list of their scores.
+func (w *request) tryRank(ctx context.Context, m catalogue.Guest, config, arguments json.RawMessage) (json.RawMessage, error) {
+	var given struct {
+		Query      string                `json:"query"`
+		Candidates []map[string]*float32 `json:"candidates"`
+	}
+	if err := strictly(arguments, &given); err != nil {
+		return nil, notTried(`read the request of hook rank, as {"query": "tea", "candidates": [{"score": 0.5}]}: %v`, err)
+	}
+	columns, err := columnsOf(w.family.Manifest.Hooks.Rank.Features, given.Candidates)
+	if err != nil {
+		return nil, err
+	}
+	about := w.Context()
+	params, err := json.Marshal(abi.ScoreParams{Config: config, Now: about.Now, Query: given.Query, Context: about})
+	if err != nil {
+		return nil, fmt.Errorf("ask hook rank: %w", err)
+	}
+	output, err := w.ask(ctx, m, abi.KindScore, abi.AppendScoring(nil, abi.Scoring{Params: params, Candidates: len(given.Candidates), Columns: columns}))
+	if err != nil {
+		return nil, err
+	}
+	scores, err := abi.ParseScores(output, len(given.Candidates))
+	if err != nil {
+		return nil, &memory.Error{Code: memory.Internal, Message: fmt.Sprintf("family %s answered with scores that cannot be read: %v", w.family.Name, err)}
+	}
+	return json.Marshal(scores)
+}
+
+// columnsOf are the columns of candidates. A feature that a candidate lacks is missing.
+func columnsOf(features []string, candidates []map[string]*float32) ([][]float32, error) {
+	if len(candidates) > mostTriedCandidates {
+		return nil, notTried("candidates has %d elements: at most %d are allowed", len(candidates), mostTriedCandidates)
+	}
+	for i, c := range candidates {
+		for name := range c {
+			if !slices.Contains(features, name) {
+				return nil, notTried("candidate %d has a feature %.80q: those of the manifest are %s", i+1, name, strings.Join(features, ", "))
+			}
+		}
+	}
+	columns := make([][]float32, len(features))
+	for f, name := range features {
+		columns[f] = make([]float32, len(candidates))
+		for i, c := range candidates {
+			columns[f][i] = float32(math.NaN())
+			if v := c[name]; v != nil {
+				columns[f][i] = *v
+			}
+		}
+	}
+	return columns, nil
+}
+
+// tryEmbed asks the embed hook. The result is a list of vectors.
+func (w *request) tryEmbed(ctx context.Context, m catalogue.Guest, config, arguments json.RawMessage) (json.RawMessage, error) {
+	given := struct {
+		Texts   []string `json:"texts"`
+		Purpose string   `json:"purpose"`
+	}{Purpose: "document"}
+	if err := strictly(arguments, &given); err != nil {
+		return nil, notTried(`read the request of hook embed, as {"texts": ["tea"], "purpose": "document"}: %v`, err)
+	}
+	if given.Purpose != "document" && given.Purpose != "query" {
+		return nil, notTried("purpose is %.80q: give document or query", given.Purpose)
+	}
+	request, err := json.Marshal(abi.EmbedRequest{Texts: given.Texts, Purpose: given.Purpose, Config: config, Context: w.Context()})
+	if err != nil {
+		return nil, fmt.Errorf("ask hook embed: %w", err)
+	}
+	output, err := w.ask(ctx, m, abi.KindEmbed, request)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := abi.ParseVectors(output, len(given.Texts), w.family.Manifest.Hooks.Embed.Dimensions)
+	if err != nil {
+		return nil, &memory.Error{Code: memory.Internal, Message: fmt.Sprintf("family %s answered with vectors that cannot be read: %v", w.family.Name, err)}
+	}
+	return json.Marshal(vectors)
+}
+
+// notTried is the error of a request that cannot be made.
+func notTried(format string, args ...any) error {
+	return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(format, args...)}
+}
+
+// strictly reads one value without unknown members.
+func strictly(data []byte, into any) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); err != nil {
+		return err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the value")
+	}
+	return nil
 }
 
 // TrialRequest is a Trial as an operator sends it.

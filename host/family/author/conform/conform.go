@@ -119,12 +119,12 @@ func Run(ctx context.Context, module []byte, o Options) (_ *Report, err error) {
 		return nil, fmt.Errorf("test family %s: it has no tool %s", m.Name, o.Tool)
 	}
 	t := &test{Options: o, module: module, manifest: m, report: &Report{Family: m.Name, Version: m.Version, Digest: checked.Digest, Seed: o.Seed}}
-	err = errors.Join(t.within(ctx, granted(m), t.whole), t.within(ctx, grants.Request{Family: m.Name}, t.powerless))
+	err = errors.Join(t.within(ctx, Granted(m), t.whole), t.within(ctx, grants.Request{Family: m.Name}, t.powerless))
 	return t.report, err
 }
 
-// granted is everything that a manifest asks for, hooks included.
-func granted(m *abi.Manifest) grants.Request {
+// Granted is everything that a manifest asks for, hooks included.
+func Granted(m *abi.Manifest) grants.Request {
 	hooks := map[abi.Hook]registry.On{}
 	for hook, asked := range map[abi.Hook]bool{
 		abi.HookStore: m.Hooks.Store != nil, abi.HookStored: m.Hooks.Stored != nil, abi.HookMerged: m.Hooks.Merged != nil, abi.HookSessionEnd: m.Hooks.SessionEnd != nil,

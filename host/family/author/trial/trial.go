@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/author/seed"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
@@ -28,10 +29,10 @@ type Call struct {
 	Arguments json.RawMessage
 	Hook      abi.Hook // asked instead of a tool
 	Job       string   // of the job hook
-	Seed      []portable.Memory
-	Config    map[string]json.RawMessage
-	Limits    map[string]int64 // lower ones than the manifest asks for
-	Driver    store.Driver     // of the space; nil: the default one
+	Seed      seed.Seed
+	Config    map[string]json.RawMessage // beside the settings of Seed, which it overrides
+	Limits    map[string]int64           // lower ones than the manifest asks for
+	Driver    store.Driver               // of the space; nil: the default one
 }
 
 // Result is what became of it.
@@ -66,15 +67,16 @@ func Run(ctx context.Context, t Call) (tried Result, err error) {
 	if _, err := families.Grant(grants.Request{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
 		return Result{}, err
 	}
-	if len(t.Config) > 0 {
-		if _, err := families.Configure(ctx, report.Manifest.Name, t.Config); err != nil {
+	settings := map[string]json.RawMessage{}
+	maps.Copy(settings, t.Seed.Settings)
+	maps.Copy(settings, t.Config)
+	if len(settings) > 0 {
+		if _, err := families.Configure(ctx, report.Manifest.Name, settings); err != nil {
 			return Result{}, err
 		}
 	}
-	if len(t.Seed) > 0 {
-		if _, err := p.Memory.As(memory.Caller{Rights: memory.FullRights()}).Import(ctx, "", t.Seed, memory.Write{}); err != nil {
-			return Result{}, fmt.Errorf("store what the space begins with: %w", err)
-		}
+	if err := Fill(ctx, p.Memory, report.Manifest, t.Seed); err != nil {
+		return Result{}, err
 	}
 	if t.Hook != "" {
 		return callHook(ctx, families, report.Manifest.Name, t)
