@@ -93,6 +93,7 @@ func TestSearchesBesideBatchesSeeWholeBatches(t *testing.T) {
 			}
 		})
 	}
+	t.Cleanup(writers.Wait)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -113,4 +114,5 @@ func TestSearchesBesideBatchesSeeWholeBatches(t *testing.T) {
 			seen[b] = r.Total
 		}
 	}
+	<-done // the last batches may be found while they are merged
 }
