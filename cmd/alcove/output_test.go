@@ -19,7 +19,7 @@ func onlyRead() []string {
 	return []string{
 		"audit verify --anchor", "audit verify --restored", "backup --incremental", "backup --passphrase-file", "backup --recipients-file", "export --passphrase-file", "export --recipients-file", "import --identity-file", "import --passphrase-file", "restore --identity-file", "restore --passphrase-file", "bench recall --embedder-key-file", "bench recall --embedder-path", "bench scale --dir", "bench scale --text", "config apply", "config plan", "demo --serve", "embedder check --key-file", "embedder check --path", "embedder install --digest", "embedder install --from", "embedder set --key-file",
 		"embedder set --path", "endpoint add --key-file", "family call", "family call --seed", "family check", "family dev", "family dev --seed",
-		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family push",
+		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family publish", "family publish --key", "family push",
 		"family push --signature", "family sign --key", "family test", "family test --cases", "family trust --release", "family update", "family update --signature",
 		"family verify", "family verify --key", "family verify --signature", "import", "lock apply", "lock apply --modules", "mcp --folder", "mcp --project", "purge --set-aside", "replay", "replay --since", "restore",
 		"restore --keep-settings", "root add", "root add --max-bytes", "serve --auto", "serve --config", "serve --embedder-key-file", "serve --embedder-path",

@@ -79,13 +79,9 @@ to a separate file. Other signatures of the same bytes are kept.`,
 		if key == "" {
 			return &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
 		}
-		data, err := readFile(key, keyFileLimit)
+		pair, err := readPair(key)
 		if err != nil {
 			return err
-		}
-		pair, err := signature.ParsePair(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
 		}
 		module, err := readModule(args[0])
 		if err != nil {
@@ -95,7 +91,7 @@ to a separate file. Other signatures of the same bytes are kept.`,
 			return err
 		}
 		if !detached {
-			signed, err := signature.Sign(module, pair)
+			signed, err := signature.Sign(module, pair.secret)
 			if err != nil {
 				return fmt.Errorf("sign %s: %w", args[0], err)
 			}
@@ -108,13 +104,32 @@ to a separate file. Other signatures of the same bytes are kept.`,
 				return err
 			}
 		}
-		signed, err := signature.SignDetached(module, before, pair)
+		signed, err := signature.SignDetached(module, before, pair.secret)
 		if err != nil {
 			return fmt.Errorf("sign %s: %w", args[0], err)
 		}
 		return a.written(out, signed, nil)
 	}
 	return c
+}
+
+// keyPair is a key that signs, and its public half as text.
+type keyPair struct {
+	secret ed25519.PrivateKey
+	public string
+}
+
+// readPair reads a file of a secret key.
+func readPair(path string) (keyPair, error) {
+	data, err := readFile(path, keyFileLimit)
+	if err != nil {
+		return keyPair{}, err
+	}
+	secret, err := signature.ParsePair(data)
+	if err != nil {
+		return keyPair{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return keyPair{secret, signature.FormatPublic(secret.Public().(ed25519.PublicKey))}, nil
 }
 
 func orElse(text, otherwise string) string {

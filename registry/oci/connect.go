@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -50,6 +51,9 @@ func Advise(err error) error {
 	}
 	return err
 }
+
+// Missing reports whether an error says that the registry does not have what a reference names.
+func Missing(err error) bool { return errors.Is(err, errdef.ErrNotFound) }
 
 // open returns a repository, and a function that closes its connections.
 func (c Client) open(r Reference) (*remote.Repository, func(), error) {
