@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,7 @@ does. What the file does not mention is not compared, unless its section has pru
 		Example: "  alcove config plan alcove.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.asOperator(c.Context(), func(s operator.Server) error {
-				changes, err := a.planFile(c.Context(), s, args[0])
+				changes, _, err := a.planFile(c.Context(), s, args[0])
 				if err != nil {
 					return err
 				}
@@ -89,31 +90,31 @@ func (a *app) exportFile(ctx context.Context, s operator.Server) error {
 }
 
 // readConfigFile reads a configuration file. Its section server has only flags of alcove serve.
-func (a *app) readConfigFile(path string) (*configfile.File, error) {
+func (a *app) readConfigFile(path string) (*configfile.File, string, error) {
 	data, err := readFile(path, configfile.Limit+1) // more is refused by name
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	f, err := configfile.Read(data, configfile.Resolver{Dir: filepath.Dir(path), Env: os.LookupEnv})
 	if err == nil {
 		err = a.checkServer(f)
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("%s: %w", path, err)}
+		return nil, "", &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
-	return f, nil
+	return f, configfile.DigestOf(data), nil
 }
 
-func (a *app) planFile(ctx context.Context, s operator.Server, path string) ([]configfile.Change, error) {
-	f, err := a.readConfigFile(path)
+// planFile compares the server with a file, whose digest it returns too.
+func (a *app) planFile(ctx context.Context, s operator.Server, path string) (changes []configfile.Change, digest string, err error) {
+	f, digest, err := a.readConfigFile(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	changes, err := f.Plan(ctx, s)
-	if err != nil {
-		return nil, fmt.Errorf("compare the server with %s: %w", path, err)
+	if changes, err = f.Plan(ctx, s); err != nil {
+		return nil, "", fmt.Errorf("compare the server with %s: %w", path, err)
 	}
-	return changes, nil
+	return changes, digest, nil
 }
 
 func (a *app) printPlan(changes []configfile.Change) error {
@@ -132,7 +133,7 @@ func (a *app) printPlan(changes []configfile.Change) error {
 }
 
 func (a *app) applyFile(ctx context.Context, s operator.Server, path string, yes bool) error {
-	changes, err := a.planFile(ctx, s, path)
+	changes, digest, err := a.planFile(ctx, s, path)
 	if err != nil {
 		return err
 	}
@@ -142,18 +143,35 @@ func (a *app) applyFile(ctx context.Context, s operator.Server, path string, yes
 	for _, c := range changes {
 		a.notef("%s\n", c)
 	}
-	if len(changes) == 0 {
-		return a.notef("the server is as the file says\n")
-	}
-	if ok, err := a.agreed(yes); err != nil || !ok {
-		return err
+	if len(changes) > 0 {
+		if ok, err := a.agreed(yes); err != nil || !ok {
+			return err
+		}
 	}
 	for i, c := range changes {
 		if err := a.makeChange(ctx, s, c); err != nil {
 			return fmt.Errorf("%d of %d changes were made; %s: %w: repeat the command when that is mended", i, len(changes), c, err)
 		}
 	}
+	if err := a.noteApplied(path, digest); err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		return a.notef("the server is as the file says\n")
+	}
 	return a.notef("%d changes were made\n", len(changes))
+}
+
+// noteApplied keeps which file was applied, so that alcove doctor can compare the server with it.
+func (a *app) noteApplied(path, digest string) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("find the configuration file: %w", err)
+	}
+	return configfile.Applied{Path: path, Digest: digest, At: time.Now().UTC().Truncate(time.Second)}.Note(dir)
 }
 
 // refuseLocked refuses changes of the lock file of a locked server before the first change.

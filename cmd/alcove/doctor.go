@@ -154,6 +154,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	if reached {
 		found = append(found, a.examineTools(ctx))
 	}
+	found = append(found, a.examineConfiguration(ctx, dir, reached)...)
 	found = append(found, a.examineClients(dir)...)
 	return append(found, a.examineCache(), diskFinding(dir, freeSpace))
 }

@@ -18,7 +18,7 @@ func (a *app) flagsOfFile(c *cobra.Command, path string) error {
 	if path == "" {
 		return nil
 	}
-	f, err := a.readConfigFile(path)
+	f, _, err := a.readConfigFile(path)
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func rules() []rule {
 		{pkg: "host/family/author/conform/instance", own: []string{"host/internal/schema"}, never: append(outside, "os")},
 		{pkg: "host/family/author/conform", own: []string{"abi", "registry", "host/family", "host/memory", "host/sandbox", "host/family/author/conform/instance", "host/family/grants", "host/family/catalogue"}, never: append(outside, "os")},
 		{pkg: "host/operator", own: []string{"host/operator/keys", "abi", "registry", "host/operator/admin", "host/store/backup", "host/operator/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/family/policy", "host/sandbox", "host/store", "host/family/config", "host/family/grants", "host/family/catalogue", "host/operator/audit", "host/operator/metrics", "host/operator/requestlog"}, never: []string{"net/http", "os", "os/exec"}},
-		{pkg: "host/operator/configfile", own: []string{"abi", "host/memory", "host/operator", "host/regular", "registry/signature"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
+		{pkg: "host/operator/configfile", own: []string{"abi", "host/durable", "host/memory", "host/operator", "host/regular", "registry/signature"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/operator/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/operator/keys", own: []string{"host/durable", "host/memory", "host/internal/namespace"}, never: outside},
 		{pkg: "host/internal/namespace", never: append(outside, "os")}, // the standard library only

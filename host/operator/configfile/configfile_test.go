@@ -265,6 +265,19 @@ settings: {scopes: {system: {x: ["${HOST}", 1.50]}}}
 	}
 }
 
+func FuzzApplied(f *testing.F) {
+	f.Add([]byte(`{"path":"/alcove.yaml","digest":"ab","at":"2026-01-02T03:04:05Z"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, configfile.AppliedFile), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := configfile.LastApplied(dir); err != nil && a != (configfile.Applied{}) {
+			t.Errorf("%q: got %+v beside %v, want nothing", data, a, err)
+		}
+	})
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("version: 1\nquotas: {namespaces: {a: {links: 1}}}\nkeys: {agents: {a: {namespaces: [a], rights: [read]}}}\n"))
 	f.Add([]byte("version: 1\nsettings: {scopes: {system: {x: &a [*a, {file: x}, $${y}]}}}\n"))
