@@ -18,6 +18,8 @@ type counting struct {
 	asked int
 }
 
+func (*counting) Expect(int) {}
+
 func (*counting) EmbedDocument(*Doc, DocumentWords) Embedding { return Embedding{} }
 func (*counting) Fusion(Query) *Fusion                        { return nil }
 func (*counting) Estimate(Query, []uint32) []float64          { return nil }

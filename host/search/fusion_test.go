@@ -20,6 +20,8 @@ type similar struct {
 	asked  int // calls of Nearest
 }
 
+func (*similar) Expect(int) {}
+
 func (s *similar) EmbedDocument(d *Doc, _ DocumentWords) Embedding {
 	return Embedding{By: "s", Vector: d.Vector}
 }

@@ -66,6 +66,10 @@ type Index struct {
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
+	registering  sync.Mutex // held while loaded documents are registered; locked before mu
+	unregistered uint32     // of the rows below, those that were loaded are not registered with the Semantic; guarded by registering and mu
+	expected     int        // how many documents that are; guarded likewise
+
 	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after tending and building
 
 	tending    sync.Mutex // held while parts are compressed, merged, stored or loaded

@@ -84,7 +84,7 @@ func (c Coverage) Of(b store.BranchID) uint64 {
 // Branches returns the branches of which the index has documents, in ascending order.
 func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
 
-// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes. Files that are
+// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes, and registers the documents. Files that are
 // damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
 // blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
@@ -143,7 +143,9 @@ func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *
 			x.forget(b.ID)
 		}
 	}
-	x.attachAll()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.expectAll()
 	return covered, nil
 }
 
@@ -188,6 +190,7 @@ func (x *Index) empty() error {
 	clear(x.branches)
 	clear(x.parts)
 	clear(x.cache)
+	x.unregistered = 0
 	err := x.table.stored.set.Close()
 	x.table, x.saved, x.savedState = newTable(), nil, nil // but lastPart: the analyses of words know tails by their numbers
 	return err
@@ -214,16 +217,6 @@ func (x *Index) setAside(id store.BranchID) {
 	p.ghosts = p.rows
 	x.parts[p.id] = p
 	x.branch(id).parts = []*part{{id: none, rows: p.rows}}
-}
-
-// attachAll gives the index's Semantic all documents.
-func (x *Index) attachAll() {
-	if x.vectors() == nil {
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.addToSemantic()
 }
 
 // readManifest reads the manifest; the zero manifest if there is none. A manifest of other analysers is an error.

@@ -5,11 +5,14 @@ import "context"
 // Semantic ranks documents by their vectors. Searches with a Vector call it and fuse its scores with the lexical ones.
 //
 // Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
-// Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work.
+// Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work. Add may be called again for
+// a document, without its embedding.
 type Semantic interface {
 	// EmbedDocument returns the embedding of a document, whose words are given; the zero Embedding if it will be made later. It is safe for
 	// concurrent use.
 	EmbedDocument(d *Doc, w DocumentWords) Embedding
+	// Expect tells how many documents of the index are still to be registered that it had before.
+	Expect(documents int)
 	// Add registers a document under a number, with what EmbedDocument returned, if it was called.
 	Add(number uint32, r Ref, e Embedding)
 	// Remove releases a number.

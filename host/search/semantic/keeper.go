@@ -85,6 +85,7 @@ type Keeper struct {
 
 	mu       sync.RWMutex
 	refs     refs
+	expected int // documents that are still to be added
 	settled  bool
 	source   Source
 	entries  map[string]*entry
@@ -374,6 +375,13 @@ func (k *Keeper) instant() *lane {
 	return nil
 }
 
+// Expect implements search.Semantic.
+func (k *Keeper) Expect(documents int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.expected = documents
+}
+
 // Add implements search.Semantic.
 func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 	k.mu.Lock()
@@ -448,6 +456,7 @@ func (k *Keeper) Status() []Status {
 			}
 			s := l.status()
 			s.Standard, s.Making = name == k.standard, l == e.building
+			s.Waiting += k.expected
 			list = append(list, s)
 		}
 	}

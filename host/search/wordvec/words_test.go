@@ -17,6 +17,8 @@ type compared struct {
 	other    int // documents of another analysis
 }
 
+func (*compared) Expect(int) {}
+
 func (c *compared) EmbedDocument(d *search.Doc, w search.DocumentWords) search.Embedding {
 	parts := slices.Clone(d.Text)
 	if d.Turn != nil {
