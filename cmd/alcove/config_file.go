@@ -40,6 +40,9 @@ does. What the file does not mention is not compared, unless its section has pru
 				if err := a.printPlan(changes); err != nil || len(changes) == 0 {
 					return err
 				}
+				if refused := refuseLocked(c.Context(), s, changes); refused != nil {
+					a.notef("alcove config apply would refuse this: %v\n", refused)
+				}
 				return &pendingError{args[0], len(changes)}
 			})
 		},

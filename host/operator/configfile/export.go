@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -147,10 +146,10 @@ func plainStyle(n *yaml.Node) {
 	}
 }
 
-// Named is a map of the section server: what the file sets of the flags of alcove serve, by the flags' names.
+// Named is what the file sets of the flags of alcove serve, by the flags' names.
 func (f *File) Named() map[string]Value {
 	named := map[string]Value{}
-	for name, v := range maps.All(f.Server) {
+	for name, v := range f.Server {
 		named[strings.ReplaceAll(name, "_", "-")] = v
 	}
 	return named
