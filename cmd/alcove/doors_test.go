@@ -41,7 +41,8 @@ const unchanging = `
 	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder check; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
 	embedder set; embedder show; embedder use; endpoint; endpoint add; endpoint list; endpoint remove; export; family; family call; family check;
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;
-	family jobs cancel; family keygen; family list; family logs; family meter; family new; family pack; family pull; family push; family remove;
+	family jobs cancel; family keygen; family list; family logs; family meter; family new; family pack; family publish; family pull; family push; family remove;
+	family index; family search;
 	family revoke; family rollback; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; posture; posture set; project; project link; project list; project unlink;

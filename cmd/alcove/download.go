@@ -38,7 +38,7 @@ func moduleFrom(ctx context.Context, name string) (module []byte, source string,
 	if err != nil {
 		return nil, "", &usageError{err}
 	}
-	if module, err = download(ctx, u); err != nil {
+	if module, err = download(ctx, u, abi.DefaultModuleLimits().ModuleBytes, "modules"); err != nil {
 		return nil, "", fmt.Errorf("download %s: %w", u.Redacted(), err)
 	}
 	if sum := sha256.Sum256(module); hex.EncodeToString(sum[:]) != digest {
@@ -67,8 +67,8 @@ func pinned(text string) (*url.URL, string, error) {
 	return u, found[1], nil
 }
 
-// download gets a module. Redirects are followed to https alone: what comes is known by its digest.
-func download(ctx context.Context, u *url.URL) ([]byte, error) {
+// download gets most bytes of what an error calls kind. Redirects are followed to https alone: what comes is known by its digest.
+func download(ctx context.Context, u *url.URL, most int64, kind string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
 	client := &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -89,10 +89,9 @@ func download(ctx context.Context, u *url.URL) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
-	most := abi.DefaultModuleLimits().ModuleBytes
-	module, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	if err == nil && int64(len(module)) > most {
-		err = fmt.Errorf("it has more than %d bytes, which is the limit of modules", most)
+	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it has more than %d bytes, which is the limit of %s", most, kind)
 	}
-	return module, err
+	return data, err
 }

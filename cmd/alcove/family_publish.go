@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry/index"
 	"github.com/alcove-memory/alcove/registry/oci"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
@@ -19,6 +21,7 @@ import (
 type publication struct {
 	from            sourceFlags
 	keys, tags      []string
+	entry           string // the file of an entry for an index; empty: none
 	replace, dryRun bool
 }
 
@@ -39,6 +42,7 @@ given with --tag, as for "latest". Credentials come from docker login.
 	flags := c.Flags()
 	flags.StringArrayVar(&p.keys, "key", nil, "file of a secret key; repeatable")
 	flags.StringArrayVar(&p.tags, "tag", nil, "further tag, which may be moved; repeatable")
+	flags.StringVar(&p.entry, "entry", "", "output file of a signed entry for an index of families, such as notes.entry.json")
 	flags.BoolVar(&p.replace, "replace", false, "move the tag of the version if another module has it")
 	flags.BoolVar(&p.dryRun, "dry-run", false, "push nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -61,6 +65,11 @@ type published struct {
 }
 
 func (a *app) publish(ctx context.Context, path, to string, p publication) error {
+	if p.entry != "" { // before anything is pushed
+		if _, err := destination(p.entry); err != nil {
+			return err
+		}
+	}
 	artifact, done, err := a.signedArtifact(ctx, path, p.keys)
 	if err != nil {
 		return err
@@ -74,6 +83,9 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 		done.Digest = all[0].Digest
+		if err := p.writeEntry(artifact.Module, all[0]); err != nil {
+			return err
+		}
 	}
 	for _, r := range all {
 		done.References = append(done.References, r.String())
@@ -156,6 +168,30 @@ func (p *publication) push(ctx context.Context, artifact oci.Artifact, first oci
 		}
 	}
 	return all, nil
+}
+
+// writeEntry writes what indexes say of a family that was pushed.
+func (p *publication) writeEntry(module []byte, r oci.Reference) error {
+	if p.entry == "" {
+		return nil
+	}
+	e, err := entryOf(module, r)
+	if err != nil {
+		return err
+	}
+	var keys []ed25519.PrivateKey
+	for _, file := range p.keys {
+		pair, err := readPair(file)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, pair.secret)
+	}
+	line, err := index.Sign(e, keys...)
+	if err != nil {
+		return fmt.Errorf("make the entry: %w", err)
+	}
+	return writeOutputFile(p.entry, 0o644, line)
 }
 
 func (a *app) printPublished(p published) error {

@@ -19,7 +19,7 @@ func onlyRead() []string {
 	return []string{
 		"audit verify --anchor", "audit verify --restored", "backup --incremental", "backup --passphrase-file", "backup --recipients-file", "export --passphrase-file", "export --recipients-file", "import --identity-file", "import --passphrase-file", "restore --identity-file", "restore --passphrase-file", "bench recall --embedder-key-file", "bench recall --embedder-path", "bench scale --dir", "bench scale --text", "config apply", "config plan", "demo --serve", "embedder check --key-file", "embedder check --path", "embedder install --digest", "embedder install --from", "embedder set --key-file",
 		"embedder set --path", "endpoint add --key-file", "family call", "family call --seed", "family check", "family dev", "family dev --seed",
-		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family publish", "family publish --key", "family push",
+		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family publish", "family publish --key", "family search --index", "family search --key", "family push",
 		"family push --signature", "family sign --key", "family test", "family test --cases", "family trust --release", "family update", "family update --signature",
 		"family verify", "family verify --key", "family verify --signature", "import", "lock apply", "lock apply --modules", "mcp --folder", "mcp --project", "purge --set-aside", "replay", "replay --since", "restore",
 		"restore --keep-settings", "root add", "root add --max-bytes", "serve --auto", "serve --config", "serve --embedder-key-file", "serve --embedder-path",
@@ -28,6 +28,7 @@ func onlyRead() []string {
 		"project link", "project unlink", // they write projects.json in the data directory, which no argument names
 		"family gen",                                 // its files are the package's: TestOnlyRegularFilesAreReplacedByWhatIsGenerated
 		"family meter", "family pack", "family sign", // each has a case of its flag
+		"family index",         // it writes index.jsonl in a folder, through writeOutput
 		"family test --update", // it writes the regular file that it read, through writeOutput
 		"manual",               // each of its files goes through writeOutput
 	}
@@ -148,6 +149,7 @@ func outputs() []outputCase {
 		{of: "family sign --out", args: []string{"family", "sign", "MODULE", "--key", "KEY", "-o", "OUT"}, ends: true},
 		{of: "family sign --detached", args: []string{"family", "sign", "MODULE", "--key", "KEY", "--detached", "-o", "OUT"}},
 		{of: "family pull --out", args: []string{"family", "pull", "127.0.0.1:1/none:1", "--plain-http", "-o", "OUT"}},
+		{of: "family publish --entry", args: []string{"family", "publish", "MODULE", "127.0.0.1:1/none:1", "--plain-http", "--key", "KEY", "--entry", "OUT"}},
 		{of: "family keygen", args: []string{"family", "keygen", "KEYPAIR"}, fresh: true},
 		{of: "migrate-calls", args: []string{"migrate-calls", "OUT"}, ends: true},
 		{of: "serve --audit-anchor", args: []string{"serve", "--audit-anchor", "OUT"}},
