@@ -127,7 +127,7 @@ func (c *call) charge(now time.Duration) {
 	passed := now - c.charged
 	if c.meter != (processor{}) {
 		if m := c.module.sandbox.processor(); m.thread == c.meter.thread {
-			passed = min(passed, m.used-c.meter.used)
+			passed = min(passed, max(0, m.used-c.meter.used))
 		}
 	}
 	c.ran += passed

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,24 @@ func TestAGuestIsNotChargedWhileOthersHaveTheProcessor(t *testing.T) {
 			t.Errorf("after %d ms: charged %v, over the limit %t, want %d ms and %t", step.now, c.ran, over, step.ran, step.over)
 		}
 	}
+}
+
+// Goroutines that change threads all the time read the time of the thread whose number they read: it never goes back.
+func TestTheTimeOfAThreadIsReadWithItsNumber(t *testing.T) {
+	var all sync.WaitGroup
+	for range 16 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for range 5000 {
+				before := processorNow()
+				runtime.Gosched()
+				if after := processorNow(); after.thread == before.thread && after.used < before.used {
+					t.Errorf("thread %d had %v, and then %v, want no less", after.thread, before.used, after.used)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestWorkCountsAsProcessorTime(t *testing.T) {
