@@ -3,8 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/guests/build/project"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // stocked is a family with everything that a case asks.
@@ -91,5 +95,35 @@ func TestAFailureShowsTheDifferenceAndUpdateWritesWhatCame(t *testing.T) {
 	said = runInShell(t, env, "cd "+dir+` && echo '{"name":"x"}' >> cases.jsonl; alcove family test family.js --cases cases.jsonl 2>&1; echo code $?`)
 	if !strings.Contains(said, "read cases.jsonl: line 4: it has to have one of tool, hook and job") || !strings.Contains(said, "code 2") {
 		t.Errorf("it says %s, want an error of line 4", said)
+	}
+}
+
+// The family that alcove family new begins answers the same in all languages, and leaves the same memories. Each day another compiled
+// language has its turn; one without its compiler is skipped.
+func TestOneFileOfCasesFitsTheFamilyInEachLanguage(t *testing.T) {
+	t.Parallel()
+	file, err := filepath.Abs("testdata/cases/tea.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range append(stress.Pick(t, 1, project.Compiled()), "javascript", "typescript") {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			compiler := ""
+			if slices.Contains(project.Compiled(), language) {
+				compiler = language
+			}
+			env, dir := scaffolds(t, compiler), t.TempDir()
+			runInShell(t, env, "cd "+dir+" && alcove family new tea --lang "+language)
+			dir = filepath.Join(dir, "tea")
+			if compiler != "" {
+				runInShell(t, env, "cd "+dir+" && ./build.sh && alcove family pack raw.wasm --manifest manifest.json -o tea.wasm")
+			} else {
+				runInShell(t, env, "cd "+dir+" && alcove family pack family.* -o tea.wasm")
+			}
+			if said := runInShell(t, env, "cd "+dir+" && alcove family test tea.wasm --cases "+file); !strings.Contains(said, "5 cases, 0 updated") {
+				t.Errorf("it says %s, want 5 cases that pass", said)
+			}
+		})
 	}
 }
