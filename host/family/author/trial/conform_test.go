@@ -130,3 +130,23 @@ func TestAModuleThatIsNotAdmittedIsNotTested(t *testing.T) {
 		t.Errorf("Test of an unknown tool: %v, want the error that there is no tool other", err)
 	}
 }
+
+func TestAMisspelledToolIsRecognised(t *testing.T) {
+	m := &abi.Manifest{Name: "tea", Tools: []abi.Tool{{Name: "tea_keep"}, {Name: "tea_pour"}}}
+	for name, want := range map[string]string{
+		"tea_kep": `has no tool "tea_kep" (did you mean tea_keep?): it has tea_keep, tea_pour`, "coffee": `has no tool "coffee": it has`, "": "say which tool of family tea: it has tea_keep, tea_pour",
+		strings.Repeat("tea_keep", 20): `has no tool "tea_keep`,
+	} {
+		if _, err := onlyTool(m, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("onlyTool(%.20q): got the error %v, want %q", name, err, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

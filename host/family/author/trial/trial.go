@@ -131,5 +131,46 @@ func onlyTool(m *abi.Manifest, name string) (string, error) {
 	if len(names) == 0 {
 		return "", fmt.Errorf("family %s has no tools", m.Name)
 	}
-	return "", fmt.Errorf("say which tool of family %s: it has %s", m.Name, strings.Join(names, ", "))
+	if name == "" {
+		return "", fmt.Errorf("say which tool of family %s: it has %s", m.Name, strings.Join(names, ", "))
+	}
+	return "", fmt.Errorf("family %s has no tool %.80q%s: it has %s", m.Name, name, meant(name, names), strings.Join(names, ", "))
+}
+
+// meant asks whether the tool was meant whose name differs least, in at most a third of its letters.
+func meant(name string, names []string) string {
+	const longest = 80 // bytes: what is longer is no misspelling
+	best, least := "", len(name)/3+1
+	for _, n := range names {
+		if len(n) > longest || len(name) > longest {
+			continue
+		}
+		if d := distance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// distance is how many bytes have to be replaced, added or removed to make one text the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost = min(before, row[j], row[j+1]) + 1
+			}
+			before, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
 }
