@@ -345,6 +345,9 @@ func (s *service) openSpaces(ctx context.Context, l Listen, r owner.Record) (err
 		return nil
 	}
 	s.spaces, err = openSpaces(ctx, *l.Spaces, s.host.options, mount{record: r, listener: s.http, cert: s.cert, requireKeys: l.RequireKeys})
+	if err == nil {
+		s.spaces.refused = s.host.account.RefusedRequest
+	}
 	return err
 }
 

@@ -40,7 +40,7 @@ type Spaces struct {
 	options SpacesOptions
 	each    Options // of each space, but for its directory
 	at      mount   // of the server
-	common  func() (space.Common, error)
+	refused func(r *http.Request, err error)
 	lock    *owner.Lock
 	running context.Context
 	stop    context.CancelFunc
@@ -48,11 +48,15 @@ type Spaces struct {
 	mu   sync.Mutex
 	open map[string]*openSpace // by name; those too that are being opened, or closed
 	all  sync.WaitGroup        // of open
+
+	making sync.Once
+	common space.Common // of the spaces, once one was opened
 }
 
 // openSpace is a space from its opening to its end.
 type openSpace struct {
 	name    string
+	ctx     context.Context // ends when the space is idle or is told to close
 	stop    context.CancelFunc
 	opened  chan struct{} // closed when it can be used, or failed
 	closed  chan struct{} // closed when another process can open it
@@ -89,7 +93,6 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*
 		return nil, errors.Join(err, s.lock.Close())
 	}
 	s.running, s.stop = context.WithCancel(ctx)
-	s.common = sync.OnceValues(func() (space.Common, error) { return space.NewCommon(each) })
 	return s, nil
 }
 
@@ -97,8 +100,19 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*
 func (s *Spaces) close() error {
 	s.stop()
 	s.all.Wait()
-	common, _ := s.common()
-	return errors.Join(common.Close(), owner.RemoveRecord(s.options.Dir, s.at.record), s.lock.Close())
+	_ = owner.RemoveRecord(s.options.Dir, s.at.record)
+	return errors.Join(s.common.Close(), s.lock.Close())
+}
+
+// shared is what the spaces have in common. Where it cannot be made, each space says why it has no families.
+func (s *Spaces) shared() space.Common {
+	s.making.Do(func() {
+		var err error
+		if s.common, err = space.NewCommon(s.each); err != nil {
+			s.each.Logger.Warn("each space has a sandbox of its own", "error", err)
+		}
+	})
+	return s.common
 }
 
 // acquire returns the space with a name, which stays open until it is released. It opens the space if need be.
@@ -195,28 +209,28 @@ func (o *openSpace) unused() bool {
 // begin opens a space, in the background. The caller holds mu.
 func (s *Spaces) begin(name string) *openSpace {
 	ctx, stop := context.WithCancel(s.running)
-	o := &openSpace{name: name, stop: stop, opened: make(chan struct{}), closed: make(chan struct{})}
+	o := &openSpace{name: name, ctx: ctx, stop: stop, opened: make(chan struct{}), closed: make(chan struct{})}
 	s.open[name] = o
 	s.all.Add(1)
 	go func() {
 		defer s.all.Done()
 		defer stop()
-		s.serve(ctx, o)
+		s.serve(o)
 	}()
 	return o
 }
 
 // serve opens a space, serves it until it is idle or stopped, and closes it when its last holder has released it.
-func (s *Spaces) serve(ctx context.Context, o *openSpace) {
+func (s *Spaces) serve(o *openSpace) {
 	options, err := s.optionsOf(o.name)
 	var h *Host
 	if err == nil {
-		common, _ := s.common() // without it the space says why it has no families
-		h, err = openWith(ctx, options, common)
+		h, err = openWith(o.ctx, options, s.shared())
 	}
 	if err == nil {
-		err = s.serveOpen(ctx, o, h)
+		err = s.serveOpen(o, h)
 	}
+	o.stop() // sessions of the server's socket end
 	s.mu.Lock()
 	o.ending = true
 	s.mu.Unlock()
@@ -238,14 +252,14 @@ func (s *Spaces) serve(ctx context.Context, o *openSpace) {
 	close(o.closed)
 }
 
-func (s *Spaces) serveOpen(ctx context.Context, o *openSpace, h *Host) error {
+func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
 	at := s.at
 	at.path = listen.SpacesPath + o.name
 	at.serve = func(handler http.Handler, use *listen.Use) {
 		o.host, o.handler, o.use = h, handler, use
 		close(o.opened)
 	}
-	return h.Serve(ctx, Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at})
+	return h.Serve(o.ctx, Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at})
 }
 
 // optionsOf are those that a space is opened with.
@@ -291,6 +305,8 @@ func (s *Spaces) dirOf(name string) (string, error) {
 func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
 	if err := s.admit(r, name); err != nil {
+		s.refused(r, err)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
 		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnauthorized, Code: string(memory.Denied), Err: err})
 		return
 	}
@@ -304,27 +320,53 @@ func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(listen.SpacesPath+name, o.handler).ServeHTTP(w, r)
 }
 
-// admit returns why the sender of a request may not have a space opened.
+// admit returns why the sender of a request may not use a space, or have it opened.
 func (s *Spaces) admit(r *http.Request, name string) error {
-	dir := filepath.Join(s.options.Dir, ".none") // where no space is
-	known, err := s.dirOf(name)
-	if err == nil {
-		dir = known
-	}
-	a := admission.Admission{TokenPath: "token of the space's data directory", Home: func(keys.Key) string { return "" }}
-	if a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: s.each.Clock}); err != nil {
+	a, err := s.admission(name)
+	if err != nil {
 		return err
-	}
-	if known != "" {
-		if a.Token, err = listen.ReadToken(owner.TokenPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 	}
 	_, stop, err := a.Bearer(r.Context(), listen.BearerOf(r))
 	if err == nil {
 		stop()
 	}
 	return err
+}
+
+// admission admits clients of a space by what the open space has in memory, or by its files; nobody, if there is no such space.
+func (s *Spaces) admission(name string) (a admission.Admission, err error) {
+	a = admission.Admission{TokenPath: "token of the space's data directory", Home: func(keys.Key) string { return "" }}
+	if h := s.openHost(name); h != nil {
+		a.Keys, a.Token = h.keys, h.admission.Token
+		return a, nil
+	}
+	dir, missing := s.dirOf(name)
+	if missing != nil {
+		dir = filepath.Join(s.options.Dir, ".none") // where no space is
+	}
+	if a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: s.each.Clock}); err != nil || missing != nil {
+		return a, err
+	}
+	if a.Token, err = listen.ReadToken(owner.TokenPath(dir)); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return a, err
+}
+
+// openHost is the space with a name, if it is open.
+func (s *Spaces) openHost(name string) *Host {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.open[name]
+	if o == nil || o.ending {
+		return nil
+	}
+	select {
+	case <-o.opened:
+		return o.host // nil: it failed
+	default:
+		return nil
+	}
 }
 
 // hello admits a client of the socket to the space that its hello names. stop releases the space.
@@ -339,7 +381,11 @@ func (s *Spaces) hello(ctx context.Context, hello owner.Hello) (context.Context,
 		release()
 		return nil, nil, refusal
 	}
-	return context.WithValue(admitted, spaceKey{}, o.host), func() {
+	admitted, end := context.WithCancel(context.WithValue(admitted, spaceKey{}, o.host))
+	closing := context.AfterFunc(o.ctx, end) // or a session would keep the space from closing
+	return admitted, func() {
+		closing()
+		end()
 		stop()
 		release()
 	}, nil

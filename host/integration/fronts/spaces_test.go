@@ -257,6 +257,8 @@ func TestAnOperatorClosesASpace(t *testing.T) {
 	t.Parallel()
 	l := newLandlord(t, host.SpacesOptions{}, "red")
 	l.stores("red", "k", "walnut")
+	session := must.Get(owner.Connect(t.Context(), l.At.Socket, owner.Hello{Space: "red"})) // which ends with the space
+	defer session.Close()
 	must.Get(operator.Call(t.Context(), operatorOf(t, l, "red"), operator.CloseSpace, operator.None{}))
 	await.That(t, "the space is closed", func() bool { return !l.isOpen("red") })
 	if !l.has("red", "walnut") {
