@@ -118,15 +118,21 @@ func (w *writer) prepare(calls []toolCall) {
 	}
 }
 
-// settle waits for the job that a call started.
-func (w *writer) settle(r client.ToolResult) {
-	w.T.Helper()
+// jobOf is the job that a call started; empty: none.
+func jobOf(r client.ToolResult) string {
 	var started struct{ Job string }
-	if json.Unmarshal(r.Structured, &started) != nil || started.Job == "" {
+	_ = json.Unmarshal(r.Structured, &started) // other answers have none
+	return started.Job
+}
+
+// settle waits for a job, unless it is empty.
+func (w *writer) settle(job string) {
+	w.T.Helper()
+	if job == "" {
 		return
 	}
-	await.That(w.T, "the job "+started.Job+" is done", func() bool {
-		text := server.Told(w.as(""), "memory_retag", map[string]any{"job": started.Job})
+	await.That(w.T, "the job "+job+" is done", func() bool {
+		text := server.Told(w.as(""), "memory_retag", map[string]any{"job": job})
 		return strings.Contains(strings.ReplaceAll(text, " ", ""), `"state":"done"`)
 	})
 }
@@ -181,9 +187,13 @@ func (w *writer) check(c toolCall, want string, held bool) {
 	must.Do(w.T, err)
 	before := w.proposals()
 	r, failed := w.call(c)
-	defer w.settle(r)
+	job := jobOf(r)
+	defer w.settle(job)
 	var grown []string
 	for name, seen := range w.proposals() {
+		if job != "" {
+			break // what its job proposes may be there already, and is not the call's
+		}
 		if was, there := before[name]; !there || was != seen {
 			grown = append(grown, name)
 		}
