@@ -60,7 +60,8 @@ test-times: fetch $(IMAGE) ## run all tests, and write which take longest to bin
 
 # The packages whose goroutines share memory: the others run alike with the race detector and without it. It needs a C compiler.
 # Those that take longest come first.
-RACE := ./cmd/... $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) daemon/... family/hooks family/jobs family/outside/... front/... \
+# The tests of commands start programs, which take most of the time under the detector: ALSO=./cmd/... runs them, too, as make stress does.
+RACE := $(ALSO) $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) daemon/... family/hooks family/jobs family/outside/... front/... \
         internal/... capture/hook memory memory/usage operator/... sandbox sandbox/early search search/embed search/near search/semantic search/vector store/bolt tool tool/operation)
 test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the race detector
 	@# Under the detector the built-in families take minutes to compile. One test has them in the cache of all packages, which else compile them at once.
@@ -212,7 +213,7 @@ stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_EVENTS=1 $(LONG) -v -run 'EventsReachAReceiver' ./host/integration/families
 	ALCOVE_LEAK=$(or $(LEAK),100000) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	ALCOVE_PARTS=all $(LONG) $(PACKAGES)
-	ALCOVE_PARTS=all $(MAKE) --no-print-directory test-race
+	ALCOVE_PARTS=all $(MAKE) --no-print-directory test-race ALSO=./cmd/...
 	@$(MAKE) --no-print-directory cross fuzz
 
 fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m each
