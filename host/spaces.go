@@ -35,7 +35,7 @@ type SpacesOptions struct {
 }
 
 // Spaces serves the data directories in a folder, each with keys, families and logs of its own. A space is opened when it is first used,
-// and closed when it is idle. Nothing is shared by spaces but the process and its listeners.
+// and closed when it is idle. Spaces share the process, its listeners and a space.Common: nothing that they keep or are asked.
 type Spaces struct {
 	options SpacesOptions
 	each    Options // of each space, but for its directory

@@ -118,7 +118,7 @@ func (a *app) testCases(ctx context.Context, t trial.Cases, f casesFlags, list [
 	return a.casesDone(done, failed, len(changed))
 }
 
-// compared compares what came of a case with what it expects. With update, the case then expects what came.
+// compared compares the outcome of a case with its expectation. With update, the outcome becomes the expectation.
 func compared(c *cases.Case, got []cases.Got, update bool) testedCase {
 	r := testedCase{Name: c.Name, Line: c.Line, Status: "pass"}
 	for i, s := range c.Steps() {

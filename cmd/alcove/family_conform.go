@@ -27,7 +27,7 @@ A family may refuse requests and return errors. It must not trap, exceed a limit
 keep state between requests, or return results that violate its manifest.
 
 With --cases, the cases of a file are tested instead, each on data of its own. A
-line is a case: a seed, a call of a tool, a hook or a job, and what is expected,
+line is a case: a seed, the call of a tool, hook or job, and the expected outcome,
 with patterns such as {"$is": "string"}:
 
   {"name": "it greets", "seed": [{"setting": "greeting", "value": "Hi"}],

@@ -54,7 +54,7 @@ given with --tag, as for "latest". Credentials come from docker login.
 	return c
 }
 
-// published is what was pushed, or would be.
+// published describes a push, or with --dry-run the push that would be made.
 type published struct {
 	Family     string   `json:"family"`
 	Version    string   `json:"version"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/author/seed"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 )
 
 // Bounds of a file of cases.
@@ -126,7 +127,7 @@ func parse(line []byte) (c Case, err error) {
 	if !utf8.Valid(line) {
 		return c, errors.New("it is not UTF-8")
 	}
-	if depth(line) > deepest {
+	if jsontext.Depth(line) > deepest {
 		return c, fmt.Errorf("its values are nested more than %d levels deep, which is the limit", deepest)
 	}
 	in := json.NewDecoder(bytes.NewReader(line))
@@ -138,26 +139,6 @@ func parse(line []byte) (c Case, err error) {
 		return c, errors.New("something follows the case: give each its own line")
 	}
 	return c, c.check()
-}
-
-// depth is how deep objects and lists are nested in a text.
-func depth(text []byte) (most int) {
-	level, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			level++
-			most = max(most, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
-	return most
 }
 
 func (c *Case) check() error {
