@@ -34,6 +34,8 @@ type Listen struct {
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
 	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	Public       string             // the URL by which clients elsewhere reach the server, without a path; empty: none
+	OAuth        OAuth              // of clients that persons let in
 	Console      *bool              // whether the console is served over HTTP; nil: only to this machine
 	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
@@ -42,6 +44,13 @@ type Listen struct {
 	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
 
 	mount *mount // serve HTTP below a path of another Serve; nil: on HTTP
+}
+
+// OAuth says whether the server is an authorization server, at its public URL.
+type OAuth struct {
+	Serve    bool
+	Register bool         // clients may register; otherwise only those come in that are named by the URL of their metadata
+	Fetch    *http.Client // reads that metadata; nil: a client that connects to the public internet alone
 }
 
 // mount is where a space serves HTTP.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,11 +18,13 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/daemon/presence"
+	"github.com/alcove-memory/alcove/host/family/outside/outbound"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/front/oauth"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
@@ -38,7 +41,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	if err := s.openConsole(l, record); err != nil {
+	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l)); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
 	w := s.watcher(l, record, stop)
@@ -71,6 +74,8 @@ type service struct {
 	http   net.Listener        // nil: none
 	cert   *listen.Certificate // for HTTP; nil: without TLS
 	issuer string              // for HTTP; empty: none
+	public string              // of HTTP; empty: none
+	oauth  *oauth.Server       // nil: none
 
 	console    *console.Server // nil: none
 	noConsole  string          // why, and what to do
@@ -120,11 +125,51 @@ func (s *service) openConsole(l Listen, r owner.Record) (err error) {
 		s.noConsole = "the server does not listen for HTTP, over which browsers reach the console: start it with --listen 127.0.0.1:9742"
 	case l.Console != nil && !*l.Console:
 		s.noConsole = "the server was started with --no-console: start it without"
-	case l.Console == nil && !listen.IsLoopback(s.http):
+	case l.Console == nil && (!listen.IsLoopback(s.http) || l.Public != ""):
 		s.noConsole = "other machines can connect to the server, to which the console is served only if it was started with --console"
 	default:
 		s.consoleURL = s.urlHere(r) + console.Path
 		s.console, err = s.newConsole()
+	}
+	return err
+}
+
+// openOAuth opens the authorization server, if there is to be one.
+func (s *service) openOAuth(l Listen) (err error) {
+	switch {
+	case l.Public != "":
+		if err := oauth.CheckIssuer(l.Public); err != nil {
+			return err
+		}
+	case l.OAuth.Serve:
+		return errors.New("an authorization server needs the URL by which clients reach it: give --public-url")
+	}
+	s.public = l.Public
+	switch {
+	case !l.OAuth.Serve:
+		return nil
+	case s.http == nil:
+		return errors.New("an authorization server needs HTTP: give --listen an address")
+	case l.Issuer != "":
+		return errors.New("clients are let in by one authorization server: give --oauth or --issuer")
+	case s.host.readOnly || s.host.options.ReadOnly:
+		return errors.New("a read-only server makes no keys, which tokens are: serve it without --oauth")
+	}
+	secret, err := listen.Token(owner.OAuthPath(s.host.options.Dir))
+	if err != nil {
+		return err
+	}
+	acts, a := s.host.acts(), s.host.admission
+	o := oauth.Options{Issuer: l.Public, Register: l.OAuth.Register, Secret: []byte(secret), Keys: acts, Enter: a.Enter, Holder: a.Holder,
+		Fetch: l.OAuth.Fetch, Refused: s.host.account.RefusedRequest, Clock: s.host.options.Clock}
+	if o.Fetch == nil {
+		o.Fetch = outbound.Client{}.Strangers()
+	}
+	if s.console != nil {
+		o.Session = s.console.Session
+	}
+	if s.oauth, err = oauth.New(o); err == nil {
+		a.Public, s.issuer = l.Public, l.Public
 	}
 	return err
 }
@@ -182,12 +227,16 @@ func (s *service) operators() *admin.Server {
 	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 }
 
-// doors are the routes of the console.
+// doors are the routes of the console and of the authorization server.
 func (s *service) doors() map[string]listen.Door {
-	if s.console == nil {
-		return nil
+	doors := map[string]listen.Door{}
+	if s.console != nil {
+		maps.Copy(doors, s.console.Doors())
 	}
-	return s.console.Doors()
+	if s.oauth != nil {
+		maps.Copy(doors, s.oauth.Doors())
+	}
+	return doors
 }
 
 func (s *service) watcher(l Listen, r owner.Record, stop func()) *presence.Watcher {
@@ -255,7 +304,7 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 
 // checkExposure refuses a listener that other machines can connect to, unless it protects its clients.
 func (s *service) checkExposure(l Listen, http net.Listener, cert *listen.Certificate) error {
-	s.host.exposed.Store(!listen.IsLoopback(http))
+	s.host.exposed.Store(!listen.IsLoopback(http) || l.Public != "")
 	return listen.CheckExposure(http, cert, s.requiresKeys(l))
 }
 
@@ -317,10 +366,13 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 // serveHTTP serves on the listener or where the service is mounted.
 func (s *service) serveHTTP(ctx context.Context) error {
 	h := s.host
-	server := listen.HTTP{Routes: h.routes(), Lasting: h.lasting(), Doors: s.doors(), Admit: h.admission.Bearer, Refused: h.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
+	server := listen.HTTP{Routes: h.routes(), Lasting: h.lasting(), Doors: s.doors(), Admit: h.admission.Bearer, Refused: h.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer, Public: s.public,
 		Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
 	if s.spaces != nil {
 		server.Spaces = s.spaces
+	}
+	if s.oauth != nil {
+		server.Scopes = oauth.Scopes()
 	}
 	defer h.streams.Close()
 	if s.console != nil {

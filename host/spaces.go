@@ -326,7 +326,7 @@ func (s *Spaces) admit(r *http.Request, name string) error {
 	if err != nil {
 		return err
 	}
-	_, stop, err := a.Bearer(r.Context(), listen.BearerOf(r))
+	_, stop, err := a.Bearer(r.Context(), r.URL.Path, listen.BearerOf(r))
 	if err == nil {
 		stop()
 	}

@@ -98,6 +98,10 @@ func origin(k operator.Key) string {
 	switch {
 	case k.By == nil:
 		return ""
+	case k.By.Client != nil && k.By.Parent == "":
+		return "  given to the client " + k.By.Client.Name + " by the operator"
+	case k.By.Client != nil:
+		return "  given to the client " + k.By.Client.Name + " by the holder of " + k.By.Parent
 	case k.By.Parent == "":
 		return "  made by family " + k.By.Family
 	}

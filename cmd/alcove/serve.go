@@ -26,6 +26,9 @@ type serveFlags struct {
 	listen, socket  string
 	tlsCert, tlsKey string
 	issuer          string
+	public          string // the URL by which clients elsewhere reach the server; empty: none
+	oauth           bool
+	registration    bool // of clients of OAuth
 	readOnly, auto  bool
 	idle            time.Duration
 	familiesDir     string
@@ -75,6 +78,10 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	flags.StringVar(&f.issuer, "issuer", "", "the URL of an authorization server that issues API keys of this server, to which HTTP clients without one are referred (RFC 9728; default: none)")
+	flags.StringVar(&f.public, "public-url", a.env("ALCOVE_PUBLIC_URL"), "the `URL` by which clients elsewhere reach the server, through a proxy or directly, such as https://memory.example.org (or ALCOVE_PUBLIC_URL; default: none)")
+	flags.BoolVar(&f.oauth, "oauth", false, "let in clients that a person with an API key, or the operator, allows on a page: OAuth, at the public URL")
+	flags.BoolVar(&f.registration, "oauth-registration", false, "let clients of OAuth register that have no metadata at a URL of their own")
+	c.MarkFlagsMutuallyExclusive("oauth", "issuer")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.console, "console", false, "serve the console to other machines, too (default: only to this one)")
 	flags.BoolVar(&f.noConsole, "no-console", false, "serve no console")
@@ -176,7 +183,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.listen == "off" {
 		f.listen = ""
 	}
-	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle}
+	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
+		Public: f.public, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
 	if a.space == "" {
 		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
 			return errors.Join(err, h.Close())

@@ -24,6 +24,9 @@ func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 // KeysPath returns the file of the API keys.
 func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
+// OAuthPath returns the file of the secret by which the registrations of OAuth's clients are known.
+func OAuthPath(dir string) string { return filepath.Join(dir, "oauth-secret") }
+
 // HTTPSessionsPath returns the file of the sessions of HTTP clients.
 func HTTPSessionsPath(dir string) string { return filepath.Join(dir, "http-sessions") }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/connection"
@@ -21,6 +22,7 @@ type Admission struct {
 	Home      func(keys.Key) string        // the default namespace of a key's holder
 	Token     string                       // of the data directory, which HTTP clients of its owner present; empty: there is none
 	TokenPath string                       // where the owner finds it
+	Public    string                       // the URL by which clients with tokens of OAuth reach the server; empty: nobody has such tokens
 	ReadOnly  bool                         // nobody writes
 	Refused   func(from string, err error) // records a client that was not admitted
 }
@@ -66,8 +68,8 @@ func SessionFor(hello owner.Hello) mcp.Session {
 	return session
 }
 
-// Bearer returns the context of an HTTP client that presented the directory's token or a key.
-func (a *Admission) Bearer(ctx context.Context, token string) (context.Context, func(), error) {
+// Bearer returns the context of an HTTP client that presented the directory's token or a key in a request to a path.
+func (a *Admission) Bearer(ctx context.Context, path, token string) (context.Context, func(), error) {
 	if a.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) == 1 {
 		if a.Keys.Required() {
 			return nil, nil, notAdmitted("the owner's token, where API keys are required", keyRequired+"and send it as Authorization: Bearer KEY, not the token of the data directory")
@@ -75,7 +77,7 @@ func (a *Admission) Bearer(ctx context.Context, token string) (context.Context, 
 		return mcp.WithSession(ctx, mcp.Session{Rights: memory.FullRights()}), func() {}, nil
 	}
 	if keys.Is(token) {
-		return a.withKey(ctx, token, mcp.Session{Rights: memory.FullRights()})
+		return a.withToken(ctx, path, token)
 	}
 	rule := "unknown token"
 	if token == "" {
@@ -89,11 +91,41 @@ func (a *Admission) Bearer(ctx context.Context, token string) (context.Context, 
 
 // withKey returns the context of a client that presented a key.
 func (a *Admission) withKey(ctx context.Context, secret string, session mcp.Session) (context.Context, func(), error) {
-	key, err := a.Keys.Admit(secret)
+	key, err := a.admit(secret)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a.holding(ctx, key, session)
+}
+
+// withToken returns the context of a client that presented a key or a token of OAuth in a request to a path.
+func (a *Admission) withToken(ctx context.Context, path, secret string) (context.Context, func(), error) {
+	key, err := a.Keys.Admit(secret)
+	if err == nil && isClients(key) && !within(a.Public, path, key.By.Client.Resource) {
+		err = notAdmitted("a token of OAuth at another resource", "the token is for "+key.By.Client.Resource+", and not for what this request is about")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.holding(ctx, key, mcp.Session{Rights: memory.FullRights()})
+}
+
+// within reports whether a path of the server with a public URL is a resource, or below it.
+func within(public, path, resource string) bool {
+	at := public + path
+	return public != "" && (at == resource || strings.HasPrefix(at, resource+"/"))
+}
+
+// isClients reports whether a key is that of a client of OAuth.
+func isClients(key keys.Key) bool { return key.By != nil && key.By.Client != nil }
+
+// admit returns the key with a secret where only its holder comes in, and no client of OAuth.
+func (a *Admission) admit(secret string) (keys.Key, error) {
+	key, err := a.Keys.Admit(secret)
+	if err == nil && isClients(key) {
+		err = notAdmitted("a token of OAuth at another resource", "a token of OAuth is for HTTP requests to "+key.By.Client.Resource+" alone: present an API key")
+	}
+	return key, err
 }
 
 // holding returns the context of a client that holds a key.
@@ -102,13 +134,13 @@ func (a *Admission) holding(ctx context.Context, key keys.Key, session mcp.Sessi
 	if session.Namespace == "" {
 		session.Namespace = a.Home(key)
 	}
-	held, stop := a.Keys.While(ctx, key.ID)
+	held, stop := a.Keys.Hold(ctx, key)
 	return mcp.WithSession(held, session), stop, nil
 }
 
 // Enter returns the id of the key with a secret, for a client that As admits from then on.
 func (a *Admission) Enter(secret string) (id string, err error) {
-	key, err := a.Keys.Admit(secret)
+	key, err := a.admit(secret)
 	return key.ID, err
 }
 
@@ -125,9 +157,18 @@ func (a *Admission) As(ctx context.Context, id string) (context.Context, func(),
 	return a.holding(ctx, key, session)
 }
 
+// Holder returns who holds the key with an id, or the data directory's owner for an empty id.
+func (a *Admission) Holder(id string) (memory.Caller, error) {
+	if id == "" {
+		return memory.Caller{Agent: ownerAgent, Rights: memory.FullRights()}, nil
+	}
+	key, err := a.Keys.Held(id)
+	return key.Caller(), err
+}
+
 // Identify returns the holder of a key.
 func (a *Admission) Identify(secret string) (mcp.Identity, error) {
-	key, err := a.Keys.Admit(secret)
+	key, err := a.admit(secret)
 	if err != nil {
 		a.Refused("_meta", err)
 		return mcp.Identity{}, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/alcove-memory/alcove/host/front/attempts"
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -72,7 +73,7 @@ type Server struct {
 	options  Options
 	sessions *sessions
 	tickets  *tickets
-	failures *failures
+	failures *attempts.Failures
 	files    *files
 	reports  atomic.Int64 // of browsers
 }
@@ -89,7 +90,7 @@ func New(o Options) (*Server, error) {
 	if o.CheckPeer == nil {
 		o.CheckPeer = listen.CheckPeer
 	}
-	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: newFailures(), files: newFiles(o.Files)}
+	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: attempts.New(), files: newFiles(o.Files)}
 	o.Acts.Permit, o.Acts.Refuse = s.permit, refuseAct
 	return s, nil
 }

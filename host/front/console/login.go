@@ -119,7 +119,7 @@ func (s *Server) enter(r *http.Request) (key string, err error) {
 			err = errors.New("the key has no id") // or its holder would be the operator
 		}
 	}
-	if err != nil && s.failures.add(r) {
+	if err != nil && s.failures.Add(r) {
 		return "", refusal(http.StatusTooManyRequests, memory.Exhausted, "failed logins to the console", "too many logins failed: try again in a minute")
 	}
 	return key, err
@@ -179,6 +179,21 @@ func (s *Server) sessionOf(r *http.Request) (secret string, found *session) {
 		return "", nil
 	}
 	return cookie.Value, s.sessions.find(cookie.Value)
+}
+
+// Session returns whose session a form of the server's own pages has: the id of the key, or empty for the operator.
+func (s *Server) Session(r *http.Request) (key string, err error) {
+	if err := sameOrigin(r); err != nil {
+		return "", err
+	}
+	_, found := s.sessionOf(r)
+	switch {
+	case found == nil:
+		return "", noSession()
+	case found.operator() && s.options.CheckPeer(r) != nil:
+		return "", anotherUser()
+	}
+	return found.key, nil
 }
 
 func noSession() *listen.StatusError {

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,34 +95,4 @@ func TestOnlyADigestOfASessionsSecretIsKept(t *testing.T) {
 	if tokenOf(secret) == tokenOf(newSecret()) || strings.Contains(tokenOf(secret), secret[:8]) {
 		t.Error("the token of a session does not depend on its secret, or tells it")
 	}
-}
-
-func TestFailedLoginsAreForgottenAfterAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFailures()
-		from := func(address string) bool {
-			r := httptest.NewRequest("POST", "/", nil)
-			r.RemoteAddr = address + ":1"
-			return f.add(r)
-		}
-		for i := range mostFailures + 1 {
-			if got, want := from("10.0.0.1"), i >= mostFailures; got != want {
-				t.Errorf("failure %d is too many: %v, want %v", i+1, got, want)
-			}
-		}
-		if from("10.0.0.2") {
-			t.Error("the failures of one address count for another")
-		}
-		time.Sleep(failuresCount + time.Second)
-		synctest.Wait()
-		if from("10.0.0.1") {
-			t.Error("failures count after a minute")
-		}
-		for i := range 2 * mostAddresses {
-			from(fmt.Sprintf("10.1.%d.%d", i/256, i%256))
-		}
-		if len(f.count) > mostAddresses {
-			t.Errorf("the failures of %d addresses are kept, want at most %d", len(f.count), mostAddresses)
-		}
-	})
 }

@@ -43,9 +43,9 @@ type HTTP struct {
 	Lasting map[string]http.Handler
 	// Doors are likewise for requests that show in a way of their own who sends them, such as by a cookie.
 	Doors map[string]Door
-	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
+	// Admit returns the context of a request to a path whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
-	Admit func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	Admit func(ctx context.Context, path, token string) (admitted context.Context, stop func(), err error)
 	// Spaces serves what is below SpacesPath, and admits requests itself; nil: there is nothing.
 	Spaces http.Handler
 	// Refused is called with each request that Admit refused; nil: it is not.
@@ -57,6 +57,8 @@ type HTTP struct {
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
 	Issuer      string          // of the authorization server that clients are referred to; empty: none
+	Scopes      []string        // of the tokens that clients ask for; nil: unknown
+	Public      string          // the URL by which clients reach the server, without a path; empty: that of their requests
 	Limit       ConnectionLimit // zero: derived from the process's file descriptors
 	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
 	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
@@ -218,7 +220,9 @@ func (h *HTTP) Mounted() http.Handler {
 		mux.Handle(path, h.guard(door))
 	}
 	for _, path := range oauthPaths() {
-		mux.HandleFunc(path, h.refuseOAuth)
+		if _, own := h.Doors[path]; !own {
+			mux.HandleFunc(path, h.refuseOAuth)
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(h.paths(), ", ")+"; /healthz and /readyz tell how the server is")
@@ -301,7 +305,7 @@ func (h *HTTP) guard(d Door) http.Handler {
 
 // bearer admits the requests of clients with a bearer token.
 func (h *HTTP) bearer(r *http.Request) (context.Context, func(), error) {
-	return h.Admit(r.Context(), BearerOf(r))
+	return h.Admit(r.Context(), r.URL.Path, BearerOf(r))
 }
 
 // BearerOf returns the bearer token of a request; empty: it has none.
@@ -461,7 +465,7 @@ func (h *HTTP) isOwnOrigin(r *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && h.isOwn(r, u.Host)
 }
 
-// isOwn reports whether a host, with or without a port, is this server: locally, or by the name in its certificate.
+// isOwn reports whether a host, with or without a port, is this server: locally, by the name in its certificate, or by the public URL.
 func (h *HTTP) isOwn(r *http.Request, host string) bool {
 	if localHost(r, host) {
 		return true
@@ -469,7 +473,13 @@ func (h *HTTP) isOwn(r *http.Request, host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	return h.Certificate != nil && host != "" && h.Certificate.Names(host)
+	return h.Certificate != nil && host != "" && h.Certificate.Names(host) || h.isPublic(host)
+}
+
+// isPublic reports whether a host without a port is that of the public URL.
+func (h *HTTP) isPublic(host string) bool {
+	public, err := url.Parse(h.Public)
+	return err == nil && host != "" && strings.EqualFold(public.Hostname(), host)
 }
 
 // localHost reports whether a host, with or without a port, is localhost, a loopback address or the

@@ -20,7 +20,7 @@ import (
 const testToken = "0123456789012345678901234567890123456789"
 
 // admitToken admits clients with the test's token.
-func admitToken(ctx context.Context, token string) (context.Context, func(), error) {
+func admitToken(ctx context.Context, _, token string) (context.Context, func(), error) {
 	if token != testToken {
 		return nil, nil, errors.New("send the token from the file /data/token")
 	}

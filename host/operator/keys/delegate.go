@@ -54,14 +54,19 @@ func (k *Keys) draft(caller memory.Caller, family string, g Grant) (key Key, err
 	if g.Expires.IsZero() || g.Expires.After(now.Add(MaxLife)) {
 		return key, invalid("a delegated key lasts at most %v", MaxLife)
 	}
-	by := &Delegation{Family: family, Parent: caller.Key, Depth: 1}
+	g.Agent = nameUnder(caller.Agent, g.Agent)
+	return k.delegated(caller, &Delegation{Family: family, Parent: caller.Key, Depth: 1}, g)
+}
+
+// delegated returns the key, without id and secret, that a caller delegates.
+func (k *Keys) delegated(caller memory.Caller, by *Delegation, g Grant) (key Key, err error) {
+	now := k.o.Clock().UTC()
 	if !caller.IsOwner() {
 		by.Principal = caller.AsMember()
 		if err := k.attach(by, &g); err != nil {
 			return key, err
 		}
 	}
-	g.Agent = nameUnder(caller.Agent, g.Agent)
 	if g, err = g.normal(now); err != nil {
 		return key, invalid("%v", err)
 	}

@@ -46,13 +46,15 @@ type Key struct {
 	Grant
 	Created time.Time `json:"created"`
 	Revoked time.Time `json:"revoked,omitzero"` // zero: it is not
-	// By is set for a key that a family made for its caller, with a part of that caller's rights.
+	// By is set for a key that a family made for its caller, or that a person gave a client, with a part of that caller's rights.
 	By *Delegation `json:"by,omitempty"`
 }
 
 // Delegation is the origin of a delegated key.
 type Delegation struct {
-	Family string `json:"family"`
+	Family string `json:"family,omitempty"` // empty: it is a client's
+	// Client is who has tokens of the key, in place of its secret; nil: nobody.
+	Client *Client `json:"client,omitempty"`
 	// Parent is the id of the delegating caller's key, with which the key ends; empty: that was the owner.
 	Parent string `json:"parent,omitempty"`
 	// Principal is the agent whose memberships of scopes the key has; empty: its own.

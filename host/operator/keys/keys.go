@@ -73,7 +73,8 @@ type contents struct {
 // storedKey is a key with the digest of its secret. The secret is random, so a plain digest resists guessing.
 type storedKey struct {
 	Key
-	Digest string `json:"sha256"`
+	Digest string  `json:"sha256,omitempty"`
+	Tokens *tokens `json:"tokens,omitempty"` // of a client, in place of the secret
 }
 
 // Open reads the keys of a data directory; a missing file has none.
@@ -221,7 +222,7 @@ func newKey(key Key) (s *storedKey, secret string) {
 	key.ID = hex.EncodeToString(id)
 	secret = prefix + "_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random)
 	digest := sha256.Sum256([]byte(secret))
-	return &storedKey{key, hex.EncodeToString(digest[:])}, secret
+	return &storedKey{Key: key, Digest: hex.EncodeToString(digest[:])}, secret
 }
 
 // List returns all keys, oldest first, revoked and expired ones included.
@@ -238,6 +239,13 @@ func (k *Keys) List() []Key {
 
 // Revoke ends a key, and what its holders have open, at once.
 func (k *Keys) Revoke(id string) (Key, error) {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	return k.revoke(id)
+}
+
+// revoke is Revoke for a caller that holds changing.
+func (k *Keys) revoke(id string) (Key, error) {
 	return k.change("revoke", id, func(file *contents, at int) Key {
 		s := *file.Keys[at]
 		if s.Revoked.IsZero() {
@@ -250,6 +258,8 @@ func (k *Keys) Revoke(id string) (Key, error) {
 
 // Delete revokes a key and forgets it.
 func (k *Keys) Delete(id string) (Key, error) {
+	k.changing.Lock()
+	defer k.changing.Unlock()
 	return k.change("delete", id, func(file *contents, at int) Key {
 		key := file.Keys[at].Key
 		file.Keys = slices.Delete(file.Keys, at, at+1)
@@ -257,10 +267,8 @@ func (k *Keys) Delete(id string) (Key, error) {
 	})
 }
 
-// change replaces the file after a change to one key, and ends what depends on it.
+// change replaces the file after a change to one key, and ends what depends on it. The caller holds changing.
 func (k *Keys) change(verb, id string, do func(file *contents, at int) Key) (Key, error) {
-	k.changing.Lock()
-	defer k.changing.Unlock()
 	file := k.snapshot()
 	at := slices.IndexFunc(file.Keys, func(s *storedKey) bool { return s.ID == id })
 	if at < 0 {
@@ -342,6 +350,9 @@ func (k *Keys) Verify(secret string) (Key, error) {
 	s := k.byID[parts[0]]
 	k.mu.RUnlock()
 	want := make([]byte, sha256.Size) // compared in any case, so that the time reveals nothing of ids
+	if s != nil && s.Tokens != nil {
+		return k.verifyAccess(s, hex.EncodeToString(digest[:]), unknown)
+	}
 	if s != nil {
 		want, _ = hex.DecodeString(s.Digest)
 	}
@@ -349,6 +360,18 @@ func (k *Keys) Verify(secret string) (Key, error) {
 		return Key{}, unknown
 	}
 	return s.Key, k.check(s)
+}
+
+// verifyAccess returns the key of a client for an access token, until the token expires.
+func (k *Keys) verifyAccess(s *storedKey, digest string, unknown error) (Key, error) {
+	key := s.admits(digest)
+	if key == nil {
+		return Key{}, unknown
+	}
+	if now := k.o.Clock(); !now.Before(key.Expires) {
+		return *key, denied("the access token expired at %s: refresh it", key.Expires.UTC().Format(time.RFC3339))
+	}
+	return *key, k.check(s)
 }
 
 // Check returns why the key with an id does not hold; nil: it does.
@@ -392,25 +415,33 @@ func (k *Keys) While(ctx context.Context, id string) (held context.Context, stop
 	if id == "" {
 		return ctx, func() {}
 	}
+	key := Key{ID: id}
+	if s := k.byIDHeld(id); s != nil {
+		key = s.Key
+	}
+	return k.Hold(ctx, key)
+}
+
+// Hold is While for a key that Verify returned, which may expire earlier: with the token that was presented.
+func (k *Keys) Hold(ctx context.Context, key Key) (held context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	h := &hold{end}
 	k.mu.Lock()
-	if k.holds[id] == nil {
-		k.holds[id] = map[*hold]bool{}
+	if k.holds[key.ID] == nil {
+		k.holds[key.ID] = map[*hold]bool{}
 	}
-	k.holds[id][h] = true
-	s := k.byID[id]
+	k.holds[key.ID][h] = true
 	k.mu.Unlock()
 	expiry := func() bool { return false }
-	if s != nil && !s.Expires.IsZero() {
-		expiry = time.AfterFunc(s.Expires.Sub(k.o.Clock()), func() { end(s.Holds(s.Expires)) }).Stop
+	if !key.Expires.IsZero() {
+		expiry = time.AfterFunc(key.Expires.Sub(k.o.Clock()), func() { end(key.Holds(key.Expires)) }).Stop
 	}
-	if err := k.Check(id); err != nil { // revoked meanwhile
+	if err := k.Check(key.ID); err != nil { // revoked meanwhile
 		end(err)
 	}
 	return ctx, func() {
 		expiry()
-		k.release(id, h)
+		k.release(key.ID, h)
 		end(nil)
 	}
 }

@@ -19,6 +19,7 @@ type reach int
 const (
 	publicOnly reach = iota // addresses of the public internet
 	privateToo              // and those of private networks and of this machine, which the operator allowed
+	strangers               // those of the public internet; names and figures were written by strangers, and not by the operator
 )
 
 // errForbidden means that a name has an address that requests must not go to.
@@ -58,7 +59,10 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, err
 	}
-	if _, err := netip.ParseAddr(host); err == nil {
+	if a, err := netip.ParseAddr(host); err == nil {
+		if d.reach == strangers && kindOf(a) != public {
+			return nil, fmt.Errorf("%w: %s is %s", errForbidden, a, kindOf(a))
+		}
 		return d.dial(ctx, network, address)
 	}
 	found, err := d.resolve(ctx, host)
@@ -86,7 +90,7 @@ func (d *dialer) check(host string, found []netip.Addr) error {
 	for _, a := range found {
 		kind := kindOf(a)
 		switch {
-		case kind == public, this && kind == loopback:
+		case kind == public, this && kind == loopback && d.reach != strangers:
 		case d.reach == privateToo && (kind == private || kind == loopback):
 		case kind == private || kind == loopback:
 			return fmt.Errorf("%w: %s has the address %s, which is %s: if it is meant, add the endpoint again with --private", errForbidden, host, a, kind)

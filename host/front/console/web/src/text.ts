@@ -940,7 +940,7 @@ export const operator = {
     holds: 'holds',
     isOver: 'has ended',
     isRevoked: 'revoked',
-    by: (family: string, principal: string) => `delegated by ${family}${principal && ` for ${principal}`}`,
+    by: (whom: string, principal: string) => `delegated by ${whom}${principal && ` for ${principal}`}`,
     limitsAre: (calls: string, at: string, body: string) => [calls && `${calls} calls a second`, at && `${at} at once`, body && `${body} a request`].filter(Boolean).join(', '),
     new: 'New key',
     agent: 'Agent',

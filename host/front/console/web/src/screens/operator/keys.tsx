@@ -25,7 +25,7 @@ interface Key {
   expires?: string
   revoked?: string
   limits?: Limits
-  by?: { family: string; parent?: string; principal?: string; depth: number }
+  by?: { family?: string; client?: { id: string; name: string; resource: string }; parent?: string; principal?: string; depth: number }
 }
 
 interface List {
@@ -108,7 +108,7 @@ function One({ of: k, below }: { of: Key; below: number }) {
         {k.revoked ? <Chip tone="bad">{t.isRevoked}</Chip> : over ? <Chip tone="warn">{t.isOver}</Chip> : <Chip tone="good">{t.holds}</Chip>}
         {k.by && (
           <Chip>
-            <Plain>{t.by(k.by.family, k.by.principal ?? '')}</Plain>
+            <Plain>{t.by(k.by.client ? k.by.client.name : (k.by.family ?? ''), k.by.principal ?? '')}</Plain>
           </Chip>
         )}
         {mayAct() && (
