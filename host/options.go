@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/internal/profile"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -34,6 +35,7 @@ type Listen struct {
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
 	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	IssuerRules  *keys.Issuer       // how tokens of the issuer, which are JWTs, become keys; nil: the issuer hands out API keys
 	Public       string             // the URL by which clients elsewhere reach the server, without a path; empty: none
 	OAuth        OAuth              // of clients that persons let in
 	Console      *bool              // whether the console is served over HTTP; nil: only to this machine

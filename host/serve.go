@@ -22,12 +22,14 @@ import (
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/console"
+	"github.com/alcove-memory/alcove/host/front/issuer"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/front/oauth"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -41,7 +43,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l)); err != nil {
+	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l), s.openIssuer(l)); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
 	w := s.watcher(l, record, stop)
@@ -76,6 +78,7 @@ type service struct {
 	issuer string              // for HTTP; empty: none
 	public string              // of HTTP; empty: none
 	oauth  *oauth.Server       // nil: none
+	issued *issuer.Checker     // of tokens of the issuer; nil: they are API keys
 
 	console    *console.Server // nil: none
 	noConsole  string          // why, and what to do
@@ -172,6 +175,41 @@ func (s *service) openOAuth(l Listen) (err error) {
 		a.Public, s.issuer = l.Public, l.Public
 	}
 	return err
+}
+
+// openIssuer has the tokens of the issuer let in, if they are to become keys.
+func (s *service) openIssuer(l Listen) error {
+	if l.IssuerRules == nil {
+		return nil
+	}
+	rules := *l.IssuerRules
+	if rules.Audience == "" && l.Public != "" {
+		rules.Audience = l.Public + "/mcp"
+	}
+	switch {
+	case l.Issuer == "":
+		return errors.New("there are rules for an issuer that is not named: give --issuer its URL")
+	case rules.Audience == "":
+		return errors.New("nobody said for whom the tokens of the issuer are: give audience in the rules of the issuer, or --public-url")
+	case s.host.readOnly || s.host.options.ReadOnly:
+		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
+	}
+	checker, err := issuer.New(issuer.Options{URL: l.Issuer, Rules: rules, Clock: s.host.options.Clock, Logger: s.host.options.Logger})
+	if err != nil {
+		return err
+	}
+	s.issued = checker
+	acts := s.host.acts()
+	s.host.admission.Issued = func(ctx context.Context, token string) (keys.Key, error) {
+		of, grant, expires, err := checker.Check(ctx, token)
+		if err != nil {
+			return keys.Key{}, err
+		}
+		key, err := acts.Subject(of, grant)
+		key.Expires = expires
+		return key, err
+	}
+	return nil
 }
 
 // urlHere is where a browser on this machine reaches the server, by a name that its certificate is for.
@@ -375,6 +413,9 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		server.Scopes = oauth.Scopes()
 	}
 	defer h.streams.Close()
+	if s.issued != nil {
+		defer s.issued.Close()
+	}
 	if s.console != nil {
 		defer s.console.Close()
 	}

@@ -96,6 +96,8 @@ func joined[T ~string](list []T) string {
 // origin describes who made a key; empty for an operator.
 func origin(k operator.Key) string {
 	switch {
+	case k.Subject != nil:
+		return "  for tokens of " + k.Subject.Issuer + " for " + k.Subject.ID
 	case k.By == nil:
 		return ""
 	case k.By.Client != nil && k.By.Parent == "":

@@ -26,7 +26,8 @@ type serveFlags struct {
 	listen, socket  string
 	tlsCert, tlsKey string
 	issuer          string
-	public          string // the URL by which clients elsewhere reach the server; empty: none
+	issuerRules     *operator.IssuerRules // of a configuration file; nil: the issuer hands out API keys
+	public          string                // the URL by which clients elsewhere reach the server; empty: none
 	oauth           bool
 	registration    bool // of clients of OAuth
 	readOnly, auto  bool
@@ -64,7 +65,7 @@ func (a *app) serveCommand() *cobra.Command {
 HTTP clients present the token in the file "token" of the data directory (alcove connect prints it).`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.flagsOfFile(c, f.config); err != nil {
+			if err := a.flagsOfFile(c, &f); err != nil {
 				return err
 			}
 			f.keysChosen = c.Flags().Changed("require-keys")
@@ -184,7 +185,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		f.listen = ""
 	}
 	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
-		Public: f.public, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
+		Public: f.public, IssuerRules: f.issuerRules, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
 	if a.space == "" {
 		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
 			return errors.Join(err, h.Close())

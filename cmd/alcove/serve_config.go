@@ -14,15 +14,17 @@ import (
 
 // flagsOfFile gives the flags of alcove serve the values that a configuration file has for them. What the command line or the environment says
 // wins.
-func (a *app) flagsOfFile(c *cobra.Command, path string) error {
+func (a *app) flagsOfFile(c *cobra.Command, f *serveFlags) error {
+	path := f.config
 	if path == "" {
 		return nil
 	}
-	f, _, err := a.readConfigFile(path)
+	file, _, err := a.readConfigFile(path)
 	if err != nil {
 		return err
 	}
-	named := f.Named()
+	f.issuerRules = file.Issuer
+	named := file.Named()
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		flag := c.Flags().Lookup(name)
 		if flag.Changed || a.inEnvironment(flag) {

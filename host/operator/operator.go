@@ -132,6 +132,9 @@ type (
 	Key       = keys.Key
 	Right     = memory.Right
 	KeyLimits = keys.Limits
+	// IssuerRules say how tokens of an authorization server elsewhere become keys.
+	IssuerRules = keys.Issuer
+	IssuerRule  = keys.Rule
 )
 
 // KeyRequest asks for a key.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/connection"
+	"github.com/alcove-memory/alcove/host/front/issuer"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
@@ -19,12 +20,14 @@ import (
 // Admission admits clients of one server.
 type Admission struct {
 	Keys      *keys.Keys
-	Home      func(keys.Key) string        // the default namespace of a key's holder
-	Token     string                       // of the data directory, which HTTP clients of its owner present; empty: there is none
-	TokenPath string                       // where the owner finds it
-	Public    string                       // the URL by which clients with tokens of OAuth reach the server; empty: nobody has such tokens
-	ReadOnly  bool                         // nobody writes
-	Refused   func(from string, err error) // records a client that was not admitted
+	Home      func(keys.Key) string // the default namespace of a key's holder
+	Token     string                // of the data directory, which HTTP clients of its owner present; empty: there is none
+	TokenPath string                // where the owner finds it
+	Public    string                // the URL by which clients with tokens of OAuth reach the server; empty: nobody has such tokens
+	// Issued returns the key of who holds a token of the authorization server elsewhere, until the token expires; nil: there is none.
+	Issued   func(ctx context.Context, token string) (keys.Key, error)
+	ReadOnly bool                         // nobody writes
+	Refused  func(from string, err error) // records a client that was not admitted
 }
 
 // ownerAgent is the agent of the data directory's owner where they name none.
@@ -78,6 +81,13 @@ func (a *Admission) Bearer(ctx context.Context, path, token string) (context.Con
 	}
 	if keys.Is(token) {
 		return a.withToken(ctx, path, token)
+	}
+	if a.Issued != nil && issuer.Is(token) {
+		key, err := a.Issued(ctx, token)
+		if err != nil {
+			return nil, nil, err
+		}
+		return a.holding(ctx, key, mcp.Session{Rights: memory.FullRights()})
 	}
 	rule := "unknown token"
 	if token == "" {

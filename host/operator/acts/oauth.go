@@ -54,3 +54,20 @@ func (a Acts) RevokeToken(token, client string) error {
 func (a Acts) RevokeAuthorization(id string) error {
 	return a.changeKeys("revoke", a.keyWith(id), func() error { _, err := a.Keys.Revoke(id); return err })
 }
+
+// Subject returns the key of a subject with a grant. What is new about it is recorded before.
+func (a Acts) Subject(of keys.Subject, g keys.Grant) (key keys.Key, err error) {
+	key, same, err := a.Keys.OfSubject(of, g)
+	if same || err != nil {
+		return key, err
+	}
+	if _, err := a.narrow("tokens of " + of.Issuer + " let in others"); err != nil {
+		return key, err
+	}
+	about := change[any]{a.keyWith(key.ID), struct {
+		Subject keys.Subject `json:"subject"`
+		keys.Grant
+	}{of, g}}
+	err = a.changeKeys("subject", about, func() (err error) { key, err = a.Keys.SetSubject(of, g); return err })
+	return key, err
+}

@@ -212,7 +212,7 @@ func TestAHostileFileIsRefusedWithItsLine(t *testing.T) {
 	}{
 		{"", "the file is empty", 1},
 		{"version: 2\n", "version 2 is not known", 1},
-		{"version: 1\nquotes: {}\n", `unknown member "quotes": it can be embedders, endpoints, families, keys`, 2},
+		{"version: 1\nquotes: {}\n", `unknown member "quotes": it can be embedders, endpoints, families, issuer, keys`, 2},
 		{"version: 1\nquotas:\n  namespaces:\n    a: {memories: 1, memorys: 2}\n", `unknown member "memorys"`, 4},
 		{"version: 1\nquotas: {}\nquotas: {}\n", `"quotas" is there twice`, 3},
 		{"version: 1\nquotas:\n  namespaces:\n    a: {}\n    a: {}\n", `"a" is there twice`, 5},

@@ -13,17 +13,19 @@ import (
 
 // File is what a configuration file says. What it does not mention stays as it is, unless its section is pruned.
 type File struct {
-	Version   int              `json:"version"`
-	Server    map[string]Value `json:"server,omitempty"` // flags of alcove serve, with _ for -; read when a server starts
-	Trust     *Trust           `json:"trust,omitempty"`
-	Endpoints *Endpoints       `json:"endpoints,omitempty"`
-	Roots     *Roots           `json:"roots,omitempty"`
-	Families  *Families        `json:"families,omitempty"`
-	Embedders *Embedders       `json:"embedders,omitempty"`
-	Settings  *Settings        `json:"settings,omitempty"`
-	Retention *Retention       `json:"retention,omitempty"`
-	Quotas    *Quotas          `json:"quotas,omitempty"`
-	Keys      *Keys            `json:"keys,omitempty"`
+	Version int              `json:"version"`
+	Server  map[string]Value `json:"server,omitempty"` // flags of alcove serve, with _ for -; read when a server starts
+	// Issuer says how tokens of the server's issuer become keys; read when a server starts.
+	Issuer    *operator.IssuerRules `json:"issuer,omitempty"`
+	Trust     *Trust                `json:"trust,omitempty"`
+	Endpoints *Endpoints            `json:"endpoints,omitempty"`
+	Roots     *Roots                `json:"roots,omitempty"`
+	Families  *Families             `json:"families,omitempty"`
+	Embedders *Embedders            `json:"embedders,omitempty"`
+	Settings  *Settings             `json:"settings,omitempty"`
+	Retention *Retention            `json:"retention,omitempty"`
+	Quotas    *Quotas               `json:"quotas,omitempty"`
+	Keys      *Keys                 `json:"keys,omitempty"`
 }
 
 // Endpoints are the servers outside.

@@ -48,6 +48,8 @@ type Key struct {
 	Revoked time.Time `json:"revoked,omitzero"` // zero: it is not
 	// By is set for a key that a family made for its caller, or that a person gave a client, with a part of that caller's rights.
 	By *Delegation `json:"by,omitempty"`
+	// Subject is set for a key whose holder presents tokens of an authorization server elsewhere.
+	Subject *Subject `json:"subject,omitempty"`
 }
 
 // Delegation is the origin of a delegated key.

@@ -53,8 +53,10 @@ type Keys struct {
 	file     contents
 	required bool // whether the mark of required keys is there
 	byID     map[string]*storedKey
-	holds    map[string]map[*hold]bool // by key id
-	drafts   []*storedKey              // delegated keys that are not issued, oldest first
+	// bySubject has the keys of those whom authorization servers elsewhere know.
+	bySubject map[Subject]*storedKey
+	holds     map[string]map[*hold]bool // by key id
+	drafts    []*storedKey              // delegated keys that are not issued, oldest first
 
 	uses uses
 }
@@ -79,7 +81,7 @@ type storedKey struct {
 
 // Open reads the keys of a data directory; a missing file has none.
 func Open(o Options) (*Keys, error) {
-	k := &Keys{o: o, byID: map[string]*storedKey{}, holds: map[string]map[*hold]bool{}}
+	k := &Keys{o: o, byID: map[string]*storedKey{}, bySubject: map[Subject]*storedKey{}, holds: map[string]map[*hold]bool{}}
 	data, err := read(o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
@@ -93,6 +95,9 @@ func Open(o Options) (*Keys, error) {
 	}
 	for _, s := range k.file.Keys {
 		k.byID[s.ID] = s
+		if s.Subject != nil {
+			k.bySubject[*s.Subject] = s
+		}
 	}
 	if k.required, err = exists(o.mark()); err == nil && k.file.Required && !k.required && k.changeable() == nil {
 		err = k.markRequired(true)
@@ -487,14 +492,17 @@ func (k *Keys) replace(file contents) error {
 	if err := durable.WriteFile(k.o.Path, text, 0o600); err != nil {
 		return err
 	}
-	byID := make(map[string]*storedKey, len(file.Keys))
+	byID, bySubject := make(map[string]*storedKey, len(file.Keys)), map[Subject]*storedKey{}
 	for _, s := range file.Keys {
 		byID[s.ID] = s
+		if s.Subject != nil {
+			bySubject[*s.Subject] = s
+		}
 	}
 	k.uses.keep(func(id string) bool { return byID[id] != nil })
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.file = file
+	k.file, k.bySubject = file, bySubject
 	clear(k.byID)
 	maps.Copy(k.byID, byID)
 	return nil
