@@ -68,7 +68,7 @@ func command(t *testing.T, within time.Duration, name string, args ...string) *e
 // remembers when one of them has changed: it does not see what other processes read.
 func touch(t *testing.T) {
 	t.Helper()
-	for _, root := range []string{"../../../cmd", "../..", "session.mjs", "protocol.mjs", "restart.mjs", "families.mjs", "firstparty.mjs", "scenario.mjs", "connect.mjs", "seeds.mjs", "seeds", "days", "../../../sdk/examples", "../../../guests"} {
+	for _, root := range []string{"../../../cmd", "../..", "session.mjs", "protocol.mjs", "restart.mjs", "oauth.mjs", "consent.mjs", "families.mjs", "firstparty.mjs", "scenario.mjs", "connect.mjs", "seeds.mjs", "seeds", "days", "../../../sdk/examples", "../../../guests"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Name() == "node_modules" {
 				return fs.SkipDir
