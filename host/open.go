@@ -32,6 +32,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/acts"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -42,6 +43,7 @@ type Host struct {
 	options   Options
 	common    space.Common
 	keys      *keys.Keys
+	operators *operators.Operators // that reach the server from elsewhere
 	lock      *owner.Lock
 	dir       *os.File // the data directory, open so that no other gets its inode
 	readOnly  bool     // the directory cannot be written
@@ -89,6 +91,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
 		return err
 	}
+	h.operators = &operators.Operators{Path: owner.OperatorsPath(h.options.Dir), Clock: h.options.Clock}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
 	if !h.readOnly {
 		if err := h.account.OpenRequests(ctx, &h.closers); err != nil {
@@ -266,11 +269,12 @@ func (h *Host) changeable() error {
 
 // Operator carries out operators' acts for this process.
 func (h *Host) Operator() *admin.Server {
-	return operator.NewServer(h.acts().Bindings(), operator.ServerOptions{Logger: h.options.Logger})
+	acts := h.acts()
+	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: h.options.Logger, Record: acts})
 }
 
 func (h *Host) acts() acts.Acts {
-	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
+	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Operators: h.operators, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

@@ -40,6 +40,7 @@ type Listen struct {
 	OAuth        OAuth              // of clients that persons let in
 	Console      *bool              // whether the console is served over HTTP; nil: only to this machine
 	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
+	Operators    OperatorsListen    // where operators of other machines are served; the zero one: nowhere
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Spaces       *SpacesOptions     // further spaces to serve; nil: none
 	Started      func(owner.Record) // called when clients can connect; may be nil
@@ -53,6 +54,13 @@ type OAuth struct {
 	Serve    bool
 	Register bool         // clients may register; otherwise only those come in that are named by the URL of their metadata
 	Fetch    *http.Client // reads that metadata; nil: a client that connects to the public internet alone
+}
+
+// OperatorsListen is a listener for operators, by TLS with certificates on both sides.
+type OperatorsListen struct {
+	Address   string
+	Cert, Key string // the server's certificate and its key, files in PEM
+	Clients   string // a file of the certificates of the authority that issues those of clients
 }
 
 // mount is where a space serves HTTP.

@@ -73,6 +73,7 @@ type service struct {
 	use    *listen.Use
 	socket *listen.SocketListener
 	admin  *listen.SocketListener
+	remote net.Listener        // for operators of other machines; nil: none
 	http   net.Listener        // nil: none
 	cert   *listen.Certificate // for HTTP; nil: without TLS
 	issuer string              // for HTTP; empty: none
@@ -110,6 +111,9 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 		return record, err
 	}
 	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
+	if err := s.listenOperators(l.Operators, &record); err != nil {
+		return record, err
+	}
 	if l.RequireKeys != nil { // kept only now: a start that is refused changes nothing
 		err = s.host.RequireKeys(*l.RequireKeys)
 	}
@@ -243,7 +247,7 @@ func (s *service) newConsole() (*console.Server, error) {
 		Reported: func(report string) {
 			h.options.Logger.Warn("a browser kept the console from something", "report", report)
 		},
-		Acts: s.operators(),
+		Acts: s.operators(onConsole),
 	})
 }
 
@@ -255,14 +259,16 @@ func (s *service) ticket() (operator.ConsoleTicket, error) {
 	return operator.ConsoleTicket{Address: s.consoleURL + "#ticket=" + s.console.Ticket()}, nil
 }
 
-// operators serves operators' acts.
-func (s *service) operators() *admin.Server {
+// operators serves acts of those whose requests as knows.
+func (s *service) operators(as func(*http.Request) (context.Context, error)) *admin.Server {
 	acts := s.host.acts()
 	acts.Console = s.ticket
 	if s.mount != nil {
 		acts.Close = s.stop
 	}
-	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
+	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable, Record: acts})
+	server.As = as
+	return server
 }
 
 // doors are the routes of the console and of the authorization server.
@@ -360,8 +366,10 @@ func (s *service) closeListeners() error {
 			errs = append(errs, l.Close())
 		}
 	}
-	if s.http != nil {
-		errs = append(errs, s.http.Close())
+	for _, l := range []net.Listener{s.http, s.remote} {
+		if l != nil {
+			errs = append(errs, l.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -376,8 +384,14 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		return s.operators().Serve(ctx, s.admin)
+		return s.operators(onSocket).Serve(ctx, s.admin)
 	})
+	if s.remote != nil {
+		all.Go(func() error {
+			defer stop()
+			return s.operators(s.host.overTLS).Serve(ctx, s.remote)
+		})
+	}
 	all.Go(func() error {
 		defer stop()
 		socket := listen.Socket{Admit: s.hello, Session: s.session, Logger: o.Logger, Use: s.use,

@@ -268,6 +268,7 @@ func (s *Spaces) optionsOf(name string) (o Options, err error) {
 	o.Dir = filepath.Join(s.options.Dir, name)
 	o.Logger = o.Logger.With("space", name)
 	o.Anchor = nil // of one audit log
+	o.Name = name
 	if d, ok := o.Driver.(store.Spaced); ok {
 		o.Driver, err = d.In(name)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -132,7 +133,15 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 	if given == 0 {
 		return a.notef("No earlier head was given: damage is found, a log that was rewritten or cut short is not. Give a head that was kept elsewhere with --head or --anchor.\n")
 	}
-	if from := r.Restored; from != nil && len(r.Problems) == 0 {
+	if r.Removed != nil {
+		a.notef("Entries up to %d made room: the log keeps their head, and goes on from it.\n", r.Removed.Seq)
+	}
+	if from := r.Restored; from != nil && from.Here && len(r.Problems) == 0 {
+		a.notef("The data directory was restored from a backup at %s: the log up to entry %d came with it.\n", from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
+		if from.Last > from.Head.Seq {
+			a.notef("Its former entries %d to %d were written after the backup: what they record is in the former log alone, and not in the restored store.\n", from.Head.Seq+1, from.Last)
+		}
+	} else if from != nil && len(r.Problems) == 0 {
 		a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are in the former log, not in this one. Verify that with the same heads.\n",
 			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
 		if from.Last > from.Head.Seq {
@@ -211,24 +220,34 @@ func (a *app) audited(ctx context.Context, f *auditFilter, n int) (list []audit.
 	if err := f.parse(); err != nil {
 		return nil, err
 	}
-	dir, _, err := a.auditDir(ctx)
-	if err != nil {
-		return nil, err
-	}
 	q := audit.Query{Limit: n, Since: f.from, Family: f.family}
 	if f.kind != "" {
 		q.Kinds = []audit.Kind{audit.Kind(f.kind)}
 	}
-	found, err := audit.Find(ctx, dir, q)
+	found, err := a.findAudit(ctx, q)
 	slices.Reverse(found.Entries)
 	return found.Entries, err
+}
+
+// findAudit finds entries in the log of the data directory, or of a server elsewhere.
+func (a *app) findAudit(ctx context.Context, q audit.Query) (audit.Page, error) {
+	if a.elsewhere.admin != "" {
+		q.Limit = min(q.Limit, mostRules)
+		p, err := call(ctx, a, operator.ListAudit, q)
+		return p.Page, err
+	}
+	dir, _, err := a.auditDir(ctx)
+	if err != nil {
+		return audit.Page{}, err
+	}
+	return audit.Find(ctx, dir, q)
 }
 
 func entryLine(e audit.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d  %s  %s", e.Seq, e.Time.UTC().Format("2006-01-02 15:04:05"), terminal.Line(string(e.Kind)))
 	for _, field := range []struct{ name, value string }{
-		{"", e.Family}, {"", e.Work}, {"by ", cmp.Or(e.Agent, e.Key)}, {"call ", e.Call}, {"on ", e.Branch}, {"in ", e.Namespace}, {"", e.Outcome}, {"version ", number(e.Version)}, {"of ", number(e.Of)},
+		{"", e.Family}, {"", e.Work}, {"by ", cmp.Or(e.Person, e.Agent, e.Key)}, {"call ", e.Call}, {"on ", e.Branch}, {"in ", e.Namespace}, {"", e.Outcome}, {"version ", number(e.Version)}, {"of ", number(e.Of)},
 	} {
 		if field.value != "" {
 			fmt.Fprintf(&b, "  %s%s", field.name, terminal.Line(field.value))
@@ -240,8 +259,10 @@ func entryLine(e audit.Entry) string {
 	for _, d := range e.Denied {
 		fmt.Fprintf(&b, "\n    denied %s ×%d: %s", terminal.Line(d.Op), d.Count, terminal.Line(d.Rule))
 	}
-	if e.Detail != "" {
-		fmt.Fprintf(&b, "\n    %s", terminal.Line(e.Detail))
+	for _, more := range []struct{ name, text string }{{"", e.Detail}, {"why: ", e.Reason}} {
+		if more.text != "" {
+			fmt.Fprintf(&b, "\n    %s%s", more.name, terminal.Line(more.text))
+		}
 	}
 	return b.String()
 }
@@ -255,29 +276,74 @@ func number(n uint64) string {
 
 func (a *app) auditExportCommand() *cobra.Command {
 	var f auditFilter
+	var from operator.AuditFollowing
 	c := &cobra.Command{
 		Use: "export", Short: "Write the audit log to standard output, an entry of JSON a line",
-		Long: "Write the lines of the audit log as they are, with their hashes. Without a filter, they verify in their order.", Args: noArguments,
+		Long: `Write the lines of the audit log as they are, with their hashes. Without a filter, they verify in their order.
+
+With --follow the command goes on with the entries to come, through restarts of the server and the ends of files. A collector keeps the member
+seq of the last line, and begins again with --after SEQ: nothing is lost or repeated. Entries that made room before they were read are named on standard error.`,
+		Example: `  alcove audit export --since 1d > audit.jsonl
+  alcove audit export --follow --after 1042`,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.parse(); err != nil {
 				return err
 			}
-			dir, _, err := a.auditDir(c.Context())
-			if err != nil {
-				return err
+			if a.elsewhere.admin != "" {
+				return a.exportElsewhere(c.Context(), &f, from)
 			}
-			var failed error
-			err = audit.Read(dir, func(line []byte, e audit.Entry) bool {
-				if f.matches(e) {
-					_, failed = a.out.Write(line)
-				}
-				return failed == nil && c.Context().Err() == nil
-			})
-			return errors.Join(err, failed, c.Context().Err())
+			return a.exportAudit(c.Context(), &f, from)
 		},
 	}
 	f.flags(c)
+	c.Flags().Uint64Var(&from.After, "after", 0, "only entries with higher numbers")
+	c.Flags().BoolVar(&from.Follow, "follow", false, "go on with the entries to come, until interrupted")
 	return c
+}
+
+func (a *app) exportAudit(ctx context.Context, f *auditFilter, from operator.AuditFollowing) error {
+	dir, _, err := a.auditDir(ctx)
+	if err != nil {
+		return err
+	}
+	log := audit.Follower{Dir: dir, After: from.After}
+	write := func(line []byte, e audit.Entry) error {
+		if !f.matches(e) {
+			return nil
+		}
+		_, err := a.out.Write(line)
+		return err
+	}
+	missed := func(g audit.Gap) error {
+		return a.notef("entries %d to %d made room before they were read\n", g.From, g.To)
+	}
+	if from.Follow {
+		return log.Run(ctx, write, missed)
+	}
+	return errors.Join(log.Next(ctx, write, missed), ctx.Err())
+}
+
+// exportElsewhere is exportAudit for a server elsewhere.
+func (a *app) exportElsewhere(ctx context.Context, f *auditFilter, from operator.AuditFollowing) error {
+	lines, to := io.Pipe()
+	go func() { to.CloseWithError(receive(ctx, a, operator.FollowAudit, from, to)) }()
+	in := bufio.NewReader(lines)
+	for {
+		line, err := in.ReadBytes('\n')
+		var e audit.Entry
+		if len(line) > 0 && json.Unmarshal(line, &e) == nil && f.matches(e) {
+			if _, err := a.out.Write(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || err != nil && from.Follow && ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func (a *app) whyDeniedCommand() *cobra.Command {
@@ -320,14 +386,18 @@ func (a *app) denied(ctx context.Context, f *auditFilter) (p operator.DenialPage
 	if err := f.parse(); err != nil {
 		return p, err
 	}
+	q := audit.Query{Since: f.from, Family: f.family, Agent: f.agent, Limit: mostRules}
+	if a.elsewhere.admin != "" {
+		return call(ctx, a, operator.ListDenials, q)
+	}
 	dir, _, err := a.auditDir(ctx)
 	if err != nil {
 		return p, err
 	}
-	return audit.FindDenials(ctx, dir, audit.Query{Since: f.from, Family: f.family, Agent: f.agent, Limit: mostRules})
+	return audit.FindDenials(ctx, dir, q)
 }
 
-// mostRules bounds the rules that a command shows.
+// mostRules bounds the rules that a command shows, and the entries that a server elsewhere is asked for at once.
 const mostRules = 500
 
 func (a *app) auditDenialsCommand() *cobra.Command {

@@ -41,11 +41,11 @@ const unchanging = `
 	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder check; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
 	embedder set; embedder show; embedder use; endpoint; endpoint add; endpoint list; endpoint remove; export; family; family call; family check;
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;
-	family jobs cancel; family keygen; family list; family logs; family meter; family new; family pack; family publish; family pull; family push; family remove;
+	family jobs cancel; family jobs retry; family keygen; family list; family logs; family meter; family new; family pack; family publish; family pull; family push; family remove;
 	family index; family search;
 	family revoke; family rollback; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
-	migrate-calls; namespaces; posture; posture set; project; project link; project list; project unlink;
+	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
 	quota; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
 	space; space create; space delete; space list; space rename; space restore;

@@ -9,10 +9,11 @@ import (
 
 func (a *app) familyJobsCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "jobs", Short: "List, run or cancel background jobs of families", Args: noArguments,
+		Use: "jobs", Short: "List, run, retry or cancel background jobs of families", Args: noArguments,
 		Long: "List background jobs of families with their states, and when those with a schedule run next.",
 		Example: `  alcove family jobs
   alcove family jobs run timeline digest
+  alcove family jobs retry 20260301120000.000-7f3a
   alcove family jobs cancel 20260301120000.000-7f3a`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := query(c.Context(), a, operator.ListFamilyJobs)
@@ -42,7 +43,7 @@ func (a *app) familyJobsCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.AddCommand(a.familyJobsRunCommand(), a.familyJobsCancelCommand())
+	c.AddCommand(a.familyJobsRunCommand(), a.familyJobsRetryCommand(), a.familyJobsCancelCommand())
 	return c
 }
 
@@ -56,6 +57,20 @@ func (a *app) familyJobsRunCommand() *cobra.Command {
 				return err
 			}
 			return a.printf("job %s of family %s runs now: alcove family jobs shows it\n", terminal.Line(args[1]), terminal.Line(args[0]))
+		},
+	}
+}
+
+func (a *app) familyJobsRetryCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "retry ID", Short: "Queue a job again that failed or was cancelled", Args: arguments(1, 1),
+		Long:    "Queue a job again that failed or was cancelled. A job that sent something outside is not retried: look there first.",
+		Example: "  alcove family jobs retry 20260301120000.000-7f3a",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := command(c.Context(), a, operator.RetryFamilyJob, operator.FamilyJobID{ID: args[0]}); err != nil {
+				return err
+			}
+			return a.printf("job %s is queued again: alcove family jobs shows it\n", terminal.Line(args[0]))
 		},
 	}
 }

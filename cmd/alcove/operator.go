@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/url"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -12,7 +16,44 @@ import (
 )
 
 // operator connects to the socket for operators, and starts the server if need be.
-func (a *app) operator(ctx context.Context) (*admin.Client, error) {
+func (a *app) operator(ctx context.Context) (c *admin.Client, err error) {
+	if a.elsewhere.admin != "" {
+		c, err = a.operatorElsewhere()
+	} else {
+		c, err = a.operatorHere(ctx)
+	}
+	if err == nil {
+		c.Reason = a.why
+	}
+	return c, err
+}
+
+// operatorElsewhere speaks to a server's listener for operators.
+func (a *app) operatorElsewhere() (*admin.Client, error) {
+	u, err := url.Parse(a.elsewhere.admin)
+	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+		return nil, &usageError{fmt.Errorf("--admin %.80q: give an address such as https://memory.example:9743", a.elsewhere.admin)}
+	}
+	key, err := a.key()
+	if err != nil {
+		return nil, err
+	}
+	if key == "" || a.elsewhere.cert == "" || a.elsewhere.certKey == "" {
+		return nil, &usageError{errors.New("--admin: give --client-cert and --client-key, and the key of alcove operator create with --key-file")}
+	}
+	cert, err := tls.LoadX509KeyPair(a.elsewhere.cert, a.elsewhere.certKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the operator's certificate (--client-cert, --client-key): %w", err)
+	}
+	roots, err := a.roots()
+	if err != nil {
+		return nil, err
+	}
+	return admin.NewClientOf("https://"+u.Host, key, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, RootCAs: roots}), nil
+}
+
+// operatorHere connects to the socket of the data directory's server, and starts that if need be.
+func (a *app) operatorHere(ctx context.Context) (*admin.Client, error) {
 	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err

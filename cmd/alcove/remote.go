@@ -30,6 +30,9 @@ type serverElsewhere struct {
 	url     string // empty: none
 	keyFile string // of the API key, for either server; empty: it is in ALCOVE_KEY
 	caFile  string // certificates to trust; empty: the system's
+	admin   string // URL of a server's listener for operators; empty: none
+	cert    string // the operator's certificate there, a file
+	certKey string // its key
 }
 
 func (a *app) elsewhereFlags(c *cobra.Command) {
@@ -37,6 +40,10 @@ func (a *app) elsewhereFlags(c *cobra.Command) {
 	flags.StringVar(&a.elsewhere.url, "url", a.env("ALCOVE_URL"), "use the memory of this server, such as https://memory.example:9742, in place of a data directory (or ALCOVE_URL)")
 	flags.StringVar(&a.elsewhere.keyFile, "key-file", a.env("ALCOVE_KEY_FILE"), "a file with the API key to present (or ALCOVE_KEY_FILE, or the key itself in ALCOVE_KEY)")
 	flags.StringVar(&a.elsewhere.caFile, "ca-file", a.env("ALCOVE_CA_FILE"), "a file with certificates in PEM to trust for --url, beside nothing else (or ALCOVE_CA_FILE; default: the system's)")
+	flags.StringVar(&a.elsewhere.admin, "admin", a.env("ALCOVE_ADMIN"), "operate this server, such as https://memory.example:9743, with --client-cert, --client-key and --key-file (or ALCOVE_ADMIN)")
+	flags.StringVar(&a.elsewhere.cert, "client-cert", a.env("ALCOVE_CLIENT_CERT"), "the operator's certificate for --admin, a file in PEM (or ALCOVE_CLIENT_CERT)")
+	flags.StringVar(&a.elsewhere.certKey, "client-key", a.env("ALCOVE_CLIENT_KEY"), "the key of that certificate (or ALCOVE_CLIENT_KEY)")
+	flags.StringVar(&a.why, "why", a.env("ALCOVE_WHY"), "why an operator does this, for the audit log (or ALCOVE_WHY)")
 }
 
 // checkFlags checks the flags together, and settles which memory a command is about, if the environment names a server and a flag a data
@@ -65,6 +72,9 @@ func (a *app) checkFlags(c *cobra.Command, _ []string) error {
 
 // here refuses commands that work on a data directory if a server elsewhere was named.
 func (a *app) here() error {
+	if a.elsewhere.admin != "" && a.elsewhere.url == "" {
+		return &usageError{fmt.Errorf("this command works on a data directory of its own machine, and --admin (or ALCOVE_ADMIN) names the server %s: run it on that machine, or without --admin", a.elsewhere.admin)}
+	}
 	if a.elsewhere.url == "" {
 		return nil
 	}
@@ -94,17 +104,27 @@ func (a *app) server(notices bool) (*remote.Server, error) {
 		return nil, err
 	}
 	o := remote.Options{URL: a.elsewhere.url, Key: key, Program: "alcove/" + versionText(), Notices: notices}
-	if file := a.elsewhere.caFile; file != "" {
-		data, err := regular.Read(file, longestCAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates to trust (--ca-file): %w", err)
-		}
-		o.Roots = x509.NewCertPool()
-		if !o.Roots.AppendCertsFromPEM(data) {
-			return nil, &usageError{fmt.Errorf("%s (--ca-file) has no certificate: give a file in PEM, such as that of alcove serve --tls-cert", file)}
-		}
+	if o.Roots, err = a.roots(); err != nil {
+		return nil, err
 	}
 	return remote.New(o)
+}
+
+// roots are the certificates to trust; nil: the system's.
+func (a *app) roots() (*x509.CertPool, error) {
+	file := a.elsewhere.caFile
+	if file == "" {
+		return nil, nil
+	}
+	data, err := regular.Read(file, longestCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates to trust (--ca-file): %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, &usageError{fmt.Errorf("%s (--ca-file) has no certificate: give a file in PEM, such as that of alcove serve --tls-cert", file)}
+	}
+	return pool, nil
 }
 
 // dialFunc connects to a server, for a session that starts in a state.

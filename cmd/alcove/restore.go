@@ -63,6 +63,9 @@ func restoredLines(s hostsettings.Restored) (lines []string) {
 	if len(s.Endpoints) > 0 {
 		lines = append(lines, "endpoints: "+strings.Join(s.Endpoints, ", ")+"; their keys are not in a backup")
 	}
+	if s.Audit > 0 {
+		lines = append(lines, "the audit log is restored up to the backup, and goes on behind it: alcove audit verify --anchor FILE compares it with heads that were kept elsewhere")
+	}
 	if s.Embedders {
 		lines = append(lines, "embedders.json is restored; keys and models are not in a backup")
 	}

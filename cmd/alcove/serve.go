@@ -17,6 +17,8 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/push"
 )
 
 // defaultIdle is how long a server that was started on demand stays when nobody uses it.
@@ -49,6 +51,10 @@ type serveFlags struct {
 	traces          string // a collector of OpenTelemetry; empty: none
 	anchor          string
 	anchorEvery     time.Duration
+	auditKeep       time.Duration
+	auditBytes      int64
+	auditTo         push.To
+	operators       host.OperatorsListen
 	embedder        operator.EmbedderConfig
 	chosenEmbedder  string // none, or empty
 	config          string // a configuration file; empty: none
@@ -104,6 +110,15 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.logLevel, "log-level", a.envOr("ALCOVE_LOG_LEVEL", "info"), "the least level of the server's log: debug, info, warn or error (or ALCOVE_LOG_LEVEL)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
 	flags.DurationVar(&f.anchorEvery, "audit-anchor-every", time.Minute, "how often the head is kept there")
+	flags.DurationVar(&f.auditKeep, "audit-keep", 0, "delete files of the audit log whose entries are all older than this, such as 9600h; what is left goes on from the head of what was deleted (default: by size alone)")
+	flags.Int64Var(&f.auditBytes, "audit-bytes", 1<<30, "the size of the audit log in bytes, beyond which its oldest entries make room")
+	flags.StringVar(&f.auditTo.Syslog, "audit-syslog", a.env("ALCOVE_AUDIT_SYSLOG"), "send the audit log to this `URL` by syslog (RFC 5424): unix:///dev/log, udp://HOST:514, tcp://HOST:601 or tls://HOST:6514 (or ALCOVE_AUDIT_SYSLOG)")
+	flags.StringVar(&f.auditTo.CA, "audit-syslog-ca", "", "a file of certificates in PEM to trust for tls (default: the system's)")
+	flags.StringVar(&f.auditTo.OTLP, "audit-otlp", a.env("ALCOVE_AUDIT_OTLP"), "send the audit log as log records to the OpenTelemetry collector at this `URL`, such as http://127.0.0.1:4318 (or ALCOVE_AUDIT_OTLP)")
+	flags.StringVar(&f.operators.Address, "admin-listen", a.env("ALCOVE_ADMIN_LISTEN"), "an address for operators of other machines, by TLS with certificates on both sides and keys of alcove operator create (or ALCOVE_ADMIN_LISTEN; default: none)")
+	flags.StringVar(&f.operators.Cert, "admin-cert", "", "the server's certificate for operators, a file in PEM")
+	flags.StringVar(&f.operators.Key, "admin-key", "", "the key of that certificate, a file in PEM")
+	flags.StringVar(&f.operators.Clients, "admin-clients", "", "the certificates of the authority that issues those of operators, a file in PEM")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
 	flags.StringVar(&f.chosenEmbedder, "embedder", a.env("ALCOVE_EMBEDDER"), "none: searches are by words alone (or ALCOVE_EMBEDDER; default: the configured embedder, or the built-in one)")
 	f.embedder = a.embedderFromEnvironment()
@@ -160,6 +175,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkAuditFlags(&f); err != nil {
+		return err
+	}
 	posture, err := f.firstPosture()
 	if err != nil {
 		return err
@@ -173,7 +191,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	h, err := host.Open(ctx, host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery, AuditKeep: f.auditKeep, AuditBytes: f.auditBytes, AuditTo: f.auditTo})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster
@@ -185,7 +203,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		f.listen = ""
 	}
 	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
-		Public: f.public, IssuerRules: f.issuerRules, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
+		Public: f.public, Operators: f.operators, IssuerRules: f.issuerRules, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
 	if a.space == "" {
 		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
 			return errors.Join(err, h.Close())
@@ -199,6 +217,31 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	err = h.Serve(ctx, to)
 	return errors.Join(err, h.Close())
+}
+
+// shortestKeep and leastBytes are the least that an audit log keeps.
+const (
+	shortestKeep = time.Hour
+	leastBytes   = 16 << 20
+)
+
+// checkAuditFlags checks how the audit log is bounded and where it is sent, and where operators are served.
+func (a *app) checkAuditFlags(f *serveFlags) error {
+	f.auditTo.Headers = a.env("OTEL_EXPORTER_OTLP_HEADERS")
+	err := f.auditTo.Check()
+	switch o := f.operators; {
+	case err != nil:
+	case f.auditKeep != 0 && f.auditKeep < shortestKeep:
+		err = fmt.Errorf("--audit-keep %s: the shortest is %s", f.auditKeep, shortestKeep)
+	case f.auditBytes < leastBytes || f.auditBytes > audit.MostBytes:
+		err = fmt.Errorf("--audit-bytes %d: give %d to %d", f.auditBytes, leastBytes, int64(audit.MostBytes))
+	case o.Address != "" && (o.Cert == "" || o.Key == "" || o.Clients == ""):
+		err = errors.New("--admin-listen: give --admin-cert and --admin-key, and --admin-clients for the certificates of clients")
+	}
+	if err != nil {
+		return &usageError{err}
+	}
+	return nil
 }
 
 // serverLog is a log in a format, from a level on.

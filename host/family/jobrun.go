@@ -252,6 +252,11 @@ func (f *Families) RunJob(ctx context.Context, family, job string) error {
 	return f.jobs.RunNow(ctx, family, job, f.o.Clock())
 }
 
+// RetryJob queues a job again that failed or was cancelled.
+func (f *Families) RetryJob(ctx context.Context, id string) error {
+	return f.jobs.Retry(ctx, id, f.o.Clock())
+}
+
 // CancelJob cancels a job that waits or runs.
 func (f *Families) CancelJob(ctx context.Context, id string) error {
 	return f.jobs.Cancel(ctx, id, f.o.Clock())

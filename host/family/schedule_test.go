@@ -191,6 +191,43 @@ func TestAnOperatorCancelsAJobThatWaits(t *testing.T) {
 	}
 }
 
+func TestAnOperatorRetriesAJobThatFailedOrWasCancelled(t *testing.T) {
+	t.Parallel()
+	var now atomicTime
+	w := branched(t, abi.EachNone, &now)
+	w.begun("tidy/tidy")
+	put := func(job jobs.Job) {
+		t.Helper()
+		job.Family, job.Name, job.Branch, job.Namespace, job.Created = "tidy", "tidy", memory.Default, memory.Default, now.get()
+		stage, err := w.space.As(owner("")).Stage(t.Context(), "")
+		if err == nil {
+			err = w.jobs.Put(t.Context(), stage, job)
+		}
+		if err == nil {
+			_, err = stage.Commit(t.Context(), memory.Commit{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(jobs.Job{ID: "failed", State: jobs.Failed, Attempts: 5, Error: "no disk", Ended: now.get()})
+	put(jobs.Job{ID: "sent", State: jobs.Failed, Sent: []string{"POST to web"}, Ended: now.get()})
+	put(jobs.Job{ID: "done", State: jobs.Done, Ended: now.get()})
+	if err := w.RetryJob(t.Context(), "failed"); err != nil {
+		t.Fatal(err)
+	}
+	await.That(t, "the job is done", func() bool {
+		all, err := w.Jobs(t.Context())
+		return err == nil && slices.ContainsFunc(all, func(j jobs.Job) bool { return j.ID == "failed" && j.State == jobs.Done && j.Attempts == 1 })
+	})
+	for id, want := range map[string]memory.Code{"sent": memory.Conflict, "done": memory.Conflict, "none": memory.NotFound} {
+		var refused *memory.Error
+		if err := w.RetryJob(t.Context(), id); !errors.As(err, &refused) || refused.Code != want {
+			t.Errorf("retrying %s: got %v, want %s", id, err, want)
+		}
+	}
+}
+
 // begun waits until the interval of a schedule has begun.
 func (w *world) begun(key string) {
 	w.t.Helper()

@@ -55,6 +55,8 @@ type Binding struct {
 	do      admin.Act
 	write   admin.Stream
 	reads   func(json.RawMessage) bool // whether a request changes nothing
+	shows   func(json.RawMessage) bool // whether a request asks only to be shown what an act would do
+	about   func(json.RawMessage) string
 }
 
 // preview is a request that may ask only to be shown what an act would do.
@@ -101,7 +103,7 @@ func (b Binding) If(ready func() error) Binding {
 
 // By binds an act to what carries it out.
 func (a Act[In, Out]) By(do func(context.Context, In) (Out, error)) Binding {
-	return Binding{name: string(a), reads: previews[In], do: func(ctx context.Context, request json.RawMessage) (any, error) {
+	return Binding{name: string(a), reads: previews[In], shows: previews[In], about: aboutRequest[In], do: func(ctx context.Context, request json.RawMessage) (any, error) {
 		r, err := decode[In](request)
 		if err != nil {
 			return nil, err
@@ -112,7 +114,7 @@ func (a Act[In, Out]) By(do func(context.Context, In) (Out, error)) Binding {
 
 // By binds a stream to what writes it.
 func (a Stream[In]) By(write func(context.Context, In, io.Writer) error) Binding {
-	return Binding{name: string(a), reads: previews[In], write: func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+	return Binding{name: string(a), reads: previews[In], shows: previews[In], about: aboutRequest[In], write: func(ctx context.Context, request json.RawMessage, w io.Writer) error {
 		r, err := decode[In](request)
 		if err != nil {
 			return err

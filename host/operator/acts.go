@@ -42,6 +42,8 @@ const (
 	ListDenials Act[AuditQuery, DenialPage] = "denials"
 	// VerifyAudit verifies that the audit log was not changed since it was written, as far as the log itself shows.
 	VerifyAudit Act[None, AuditReport] = "audit-verify"
+	// FollowAudit writes entries of the audit log as they are, with their hashes, and on request those to come.
+	FollowAudit Stream[AuditFollowing] = "audit-follow"
 	// ListRequests lists calls of tools in the request log, newest first.
 	ListRequests Act[RequestQuery, RequestPage] = "requests"
 	// GetMetrics returns what Prometheus is told.
@@ -71,6 +73,13 @@ const (
 	LimitKeys Act[KeyLimits, KeyLimits] = "key-limits"
 	RevokeKey Act[KeyID, Key]           = "key-revoke"
 	DeleteKey Act[KeyID, Key]           = "key-delete"
+)
+
+// Operators that reach the server from elsewhere, each with a key and a role.
+const (
+	ListOperators  Act[None, []Operator]                = "operators"
+	CreateOperator Act[OperatorRequest, IssuedOperator] = "operator-create"
+	RevokeOperator Act[OperatorName, Operator]          = "operator-revoke"
 )
 
 // Families, and the endpoints and directories outside that they may reach.
@@ -105,6 +114,8 @@ const (
 	RunFamilyJob Act[FamilyJobName, None] = "family-job-run"
 	// CancelFamilyJob cancels a job that waits or runs.
 	CancelFamilyJob Act[FamilyJobID, None] = "family-job-cancel"
+	// RetryFamilyJob queues a job again that failed or was cancelled.
+	RetryFamilyJob Act[FamilyJobID, None] = "family-job-retry"
 	// UndoFamily reverts what families wrote.
 	UndoFamily Act[UndoRequest, Undone] = "family-undo"
 	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.

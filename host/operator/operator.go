@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/operator/metrics"
+	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/operator/requestlog"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -164,6 +165,33 @@ type KeyList struct {
 	Required bool      `json:"required"` // clients without a key are refused
 	Limits   KeyLimits `json:"limits"`   // of keys that have none of their own
 	Keys     []Key     `json:"keys"`
+}
+
+// Operator is who reaches the server from elsewhere, without the secret.
+type Operator = operators.Operator
+
+// OperatorRequest asks for a key of an operator.
+type OperatorRequest struct {
+	Name    string `json:"name"`
+	Role    Role   `json:"role"`
+	Expires string `json:"expires,omitempty"` // a duration, a date or an instant; empty: never
+}
+
+// IssuedOperator is a new operator with the secret, which is not kept.
+type IssuedOperator struct {
+	Operator
+	Secret string `json:"secret"`
+}
+
+// OperatorName names an operator.
+type OperatorName struct {
+	Name string `json:"name"`
+}
+
+// AuditFollowing says which entries of the audit log are written.
+type AuditFollowing struct {
+	After  uint64 `json:"after,omitempty"`  // only those with higher numbers
+	Follow bool   `json:"follow,omitempty"` // and those to come, until the client ends it
 }
 
 // UndoRequest selects what to revert: a call, or what a family wrote since a moment.

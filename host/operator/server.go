@@ -19,6 +19,7 @@ type ServerOptions struct {
 	Begin  func() (end func()) // called around each act: the server is in use; nil: nobody asks
 	// Changeable says why files of the data directory must not be changed now; nil: they may be.
 	Changeable func() error
+	Record     Recorder // nil: nothing is recorded
 }
 
 // NewServer serves acts. Two bindings of one act panic.
@@ -31,6 +32,7 @@ func NewServer(bindings []Binding, o ServerOptions) *admin.Server {
 		if b.changes && o.Changeable != nil {
 			b = b.If(o.Changeable)
 		}
+		b = b.entered(o.Record)
 		server.Reads[b.name] = b.reads
 		if b.write != nil {
 			server.Streams[b.name] = b.write

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/push"
 )
 
 // anchorEvery is the default of Options.AnchorEvery.
@@ -32,7 +33,7 @@ func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *l
 		return nil, err
 	}
 	log, err := audit.Open(audit.Options{
-		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.Memory),
+		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Keep: o.AuditKeep, Kept: o.AuditBytes, Head: head, Commits: family.Commits(ctx, p.Memory),
 		Begin: func(last audit.LockState) ([]audit.Entry, error) {
 			return begins(o, lock, last, former != nil)
 		},
@@ -49,7 +50,21 @@ func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *l
 		closing.Later("the anchor of the audit log", Running(ctx, func(ctx context.Context) { log.RunAnchor(ctx, o.Anchor, cmp.Or(o.AnchorEvery, anchorEvery)) }))
 	}
 	closing.Later("the writer of the audit log", Running(ctx, log.Run))
+	if o.AuditTo != (push.To{}) {
+		if err := o.AuditTo.Check(); err != nil {
+			return nil, err
+		}
+		closing.Later("what sends the audit log", Running(ctx, func(ctx context.Context) { sendAudit(ctx, o, log) }))
+	}
 	return auditor{log, a.Called}, nil
+}
+
+// sendAudit sends the audit log to collectors until ctx ends.
+func sendAudit(ctx context.Context, o Options, log *audit.Log) {
+	to := push.Options{To: o.AuditTo, Dir: log.Dir(), Name: o.Name, Version: o.Version, Logger: o.Logger, Flush: log.Flush}
+	if err := push.Run(ctx, to); err != nil {
+		o.Logger.Error("the audit log is not sent", "error", err)
+	}
 }
 
 // startEntry is what the audit log has of a server that begins.
@@ -63,6 +78,9 @@ type startEntry struct {
 
 // begins returns the entries of a server that begins with a lock file.
 func begins(o Options, lock *lockfile.File, last audit.LockState, restored bool) ([]audit.Entry, error) {
+	if restored { // the lock file is that of the backup, without what belongs to another machine
+		last = audit.LockState{Locked: last.Locked}
+	}
 	isNew := o.Posture != "" && !restored && lock.Missing && last.Digest == ""
 	entries, err := lock.Accept(last, o.Locked)
 	if err != nil {

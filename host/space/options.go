@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
+	"github.com/alcove-memory/alcove/host/operator/push"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -21,6 +22,7 @@ import (
 // Options say what to open, and how.
 type Options struct {
 	Dir      string        // the data directory; made if there is none
+	Name     string        // of a space among others; empty: it is a server's own
 	Version  string        // of the program, as clients are told
 	ReadOnly bool          // refuse every write
 	Sharing  owner.Sharing // of the data directory, which is refused when others than these can change it
@@ -56,6 +58,10 @@ type Options struct {
 	// Anchor keeps the heads of the audit log elsewhere, every AnchorEvery; nil: they are not kept.
 	Anchor      audit.Anchor
 	AnchorEvery time.Duration // 0: 1 minute
+	// AuditKeep and AuditBytes bound the audit log; 0: no age, and 1 GiB. AuditTo says where it is sent.
+	AuditKeep   time.Duration
+	AuditBytes  int64
+	AuditTo     push.To
 	NoAudit     bool          // what families do is not recorded: for measurements
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config

@@ -27,6 +27,9 @@ func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 // OAuthPath returns the file of the secret by which the registrations of OAuth's clients are known.
 func OAuthPath(dir string) string { return filepath.Join(dir, "oauth-secret") }
 
+// OperatorsPath returns the file of the operators that reach the server from elsewhere.
+func OperatorsPath(dir string) string { return filepath.Join(dir, "operators.json") }
+
 // HTTPSessionsPath returns the file of the sessions of HTTP clients.
 func HTTPSessionsPath(dir string) string { return filepath.Join(dir, "http-sessions") }
 

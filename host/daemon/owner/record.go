@@ -19,7 +19,9 @@ type Record struct {
 	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
 	TLS     bool      `json:"tls,omitempty"`          // HTTP is served over TLS
 	Path    string    `json:"path,omitempty"`         // what paths begin with, as /s/work for the space work of another directory's server
-	Version string    `json:"version"`
+	// Operators is the address where operators of other machines are served; empty: they are not.
+	Operators string    `json:"operators,omitempty"`
+	Version   string    `json:"version"`
 	Started time.Time `json:"started"`
 }
 

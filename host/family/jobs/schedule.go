@@ -118,6 +118,33 @@ func (q *Queue) Cancel(ctx context.Context, id string, now time.Time) error {
 	return nil
 }
 
+// Retry queues a job again that failed or was cancelled: it begins anew. One with effects outside is not retried, as by itself.
+func (q *Queue) Retry(ctx context.Context, id string, now time.Time) error {
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
+	if err != nil {
+		return err
+	}
+	job, err := q.Find(ctx, stage, id)
+	switch {
+	case err != nil:
+		return err
+	case job == nil:
+		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no job %.64q: alcove family jobs lists them", id)}
+	case job.State != Failed && job.State != Cancelled:
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("the job %s is %s: only one that failed or was cancelled is retried", job.ID, job.State)}
+	case len(job.Sent) > 0:
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("the job %s is not retried, because it had effects outside: %s", job.ID, strings.Join(job.Sent, "; "))}
+	}
+	job.State, job.Attempts, job.Due, job.Ended, job.Error, job.Progress, job.Result = Queued, 0, now, time.Time{}, "", nil, nil
+	if err := q.Put(ctx, stage, *job); err != nil {
+		return err
+	}
+	if _, err := q.Commit(ctx, stage, memory.Commit{}, []Job{*job}); err != nil {
+		return fmt.Errorf("retry the job %s: %w", job.ID, err)
+	}
+	return nil
+}
+
 // round is the progress of a schedule: each interval begins with a round, which queues the job for one location after the other.
 type round struct {
 	Began   time.Time        `json:"began"`

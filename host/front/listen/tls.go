@@ -2,6 +2,7 @@ package listen
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // Certificate is a certificate and its key in files, which are read again when they change. It may be used concurrently.
@@ -85,6 +88,28 @@ func (c *Certificate) config() *tls.Config {
 		NextProtos:     []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get() },
 	}
+}
+
+// mostClientCA bounds a file of certificates, in bytes.
+const mostClientCA = 1 << 20
+
+// Mutual listens on an address for clients with certificates of an authority, whose certificates are in a file.
+func Mutual(address string, own *Certificate, authority string) (net.Listener, error) {
+	data, err := regular.Read(authority, mostClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("read whose certificates of clients are taken: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", authority)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for operators on %s: %w", address, err)
+	}
+	c := own.config()
+	c.MinVersion, c.ClientAuth, c.ClientCAs = tls.VersionTLS13, tls.RequireAndVerifyClientCert, pool
+	return tls.NewListener(l, c), nil
 }
 
 // plain returns the connection below TLS.

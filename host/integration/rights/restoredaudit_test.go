@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,8 +82,13 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	if err := audit.Read(owner.AuditPath(fresh), func(_ []byte, e audit.Entry) bool { all = append(all, e); return true }); err != nil || len(all) == 0 {
 		t.Fatalf("Read = %d entries, %v, want one or more", len(all), err)
 	}
-	if want := fmt.Sprintf("%d:%s", head.Seq, head.Hash); all[0].Kind != audit.FromBackup || !strings.Contains(all[0].Detail, want) {
-		t.Errorf("the log begins with %+v, not with %s", all[0], want)
+	want := fmt.Sprintf("%d:%s", head.Seq, head.Hash)
+	i := slices.IndexFunc(all, func(e audit.Entry) bool { return e.Kind == audit.FromBackup })
+	if i < 0 || all[i].Seq != head.Seq+1 || !strings.Contains(all[i].Detail, want) {
+		t.Errorf("the log has %+v, want an entry behind %s that it was restored", all, want)
+	}
+	if r, err := audit.Verify(owner.AuditPath(fresh), []audit.Head{head}); err != nil || len(r.Problems) > 0 || r.Checked != 1 || r.Restored == nil || !r.Restored.Here {
+		t.Errorf("against a head of before the backup the restored log gives %+v, %v", r, err)
 	}
 	var former []string
 	if err := audit.Read(owner.AuditPath(dir), func(_ []byte, e audit.Entry) bool { former = append(former, string(e.Kind)+" "+e.Detail); return true }); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -25,6 +26,8 @@ type Options struct {
 	Dir     string // the data directory
 	Space   *space.Space
 	Keys    *keys.Keys
+	// Operators are those that reach the server from elsewhere.
+	Operators *operators.Operators
 	Account Account
 	Exposed bool                                   // other machines can connect
 	Console func() (operator.ConsoleTicket, error) // nil: the process has no console
@@ -50,7 +53,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.families())
+	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.operators(), a.families())
 }
 
 // query carries out an act without a request.

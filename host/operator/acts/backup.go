@@ -21,23 +21,26 @@ func (a Acts) decisions() ([]backup.OpenFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	head, err := a.auditHeadText()
+	head, parts, err := a.auditForBackup()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return settings.Files(s, embedded, head)
+	return settings.Files(s, embedded, head, parts)
 }
 
-// auditHeadText returns the head of the audit log for a backup; nil: it has none.
-func (a Acts) auditHeadText() ([]byte, error) {
+// auditForBackup returns the audit log for a backup, and its head; nil: there is none.
+func (a Acts) auditForBackup() (head []byte, parts []backup.OpenFile, err error) {
 	if a.Space.Audit == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	head, err := a.Space.Audit.Head()
-	if err != nil {
-		return nil, err
+	last, list, err := a.Space.Audit.Snapshot()
+	if err == nil {
+		parts, err = settings.AuditFiles(list)
 	}
-	return audit.FormerText(head)
+	if err == nil {
+		head, err = audit.FormerText(last)
+	}
+	return head, parts, err
 }
 
 // guards lists the families without which nothing is stored, for a bundle.

@@ -53,6 +53,7 @@ func (a Acts) families() []operator.Binding {
 		operator.ListFamilyJobs.By(query(a.listJobs)).Reading(),
 		operator.RunFamilyJob.By(command(func(ctx context.Context, r operator.FamilyJobName) error { return f.RunJob(ctx, r.Family, r.Job) })),
 		operator.CancelFamilyJob.By(command(func(ctx context.Context, r operator.FamilyJobID) error { return f.CancelJob(ctx, r.ID) })),
+		operator.RetryFamilyJob.By(command(func(ctx context.Context, r operator.FamilyJobID) error { return f.RetryJob(ctx, r.ID) })),
 		operator.TryFamily.By(f.Rehearse),
 		operator.GetFamilyStats.By(named(f.Stats)).Reading(),
 		operator.FollowFamily.By(func(ctx context.Context, r operator.FollowRequest, w io.Writer) error {
@@ -117,9 +118,7 @@ func lineTo(w io.Writer) func(operator.FamilyEvent) error {
 		if err := lines.Encode(e); err != nil {
 			return err
 		}
-		if f, ok := w.(interface{ Flush() }); ok {
-			f.Flush()
-		}
+		flush(w)
 		return nil
 	}
 }

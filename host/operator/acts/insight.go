@@ -22,6 +22,7 @@ func (a Acts) insight() []operator.Binding {
 	return []operator.Binding{
 		operator.ListAudit.By(a.listAudit).Reading(),
 		operator.ListDenials.By(a.listDenials).Reading(),
+		operator.FollowAudit.By(a.followAudit).Reading(),
 		operator.VerifyAudit.By(query(a.verifyAudit)).Reading(),
 		operator.ListRequests.By(a.listRequests).Reading(),
 		operator.GetMetrics.By(query(func(context.Context) ([]operator.Metric, error) { return a.Account.Numbers() })).Reading(),

@@ -6,6 +6,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,6 +52,8 @@ type Server struct {
 	Code    func(error) string                            // of an error, for clients; empty: it has none. Nil: no error has one
 	Logger  *slog.Logger
 	Begin   func() (end func()) // called around each act: the server is in use; may be nil
+	// As returns the context of a request's sender, or why the sender is not admitted; nil: the request's.
+	As func(*http.Request) (context.Context, error)
 	// Permit says why a request for an act is refused; changes: the act changes something. Nil: none is.
 	Permit func(r *http.Request, act string, changes bool) error
 	// Refuse answers a request that failed; nil: as Client reads it.
@@ -100,6 +104,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: keepIdle, ConnState: limited(), ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, connKey{}, conn) },
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
@@ -114,6 +119,27 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return fmt.Errorf("serve the operator's socket: %w", err)
 }
 
+// connKey is the context key of a request's connection.
+type connKey struct{}
+
+// ConnOf returns the connection on which a request came; nil: it is not known.
+func ConnOf(r *http.Request) net.Conn {
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
+	return conn
+}
+
+// reasonHeader has why an operator does something, as a URL has it in its query.
+const reasonHeader = "Alcove-Reason"
+
+// ReasonOf returns why the sender of a request does what it asks for.
+func ReasonOf(r *http.Request) string {
+	reason, err := url.QueryUnescape(r.Header.Get(reasonHeader))
+	if err != nil {
+		return ""
+	}
+	return reason
+}
+
 // limited counts connections, and closes those beyond the limit: they would use up the file descriptors of clients.
 func limited() func(net.Conn, http.ConnState) {
 	var open atomic.Int64
@@ -122,6 +148,10 @@ func limited() func(net.Conn, http.ConnState) {
 		case http.StateNew:
 			if open.Add(1) > connections {
 				text := fmt.Sprintf(`{"error":"%d operators are connected, which is the limit: try again later","code":%q}`, connections, codeUnavailable)
+				if _, over := conn.(*tls.Conn); over { // a handshake would hold up all others
+					conn.Close()
+					return
+				}
 				fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", contentJSON, len(text), text)
 				conn.Close()
 			}
@@ -135,6 +165,14 @@ func limited() func(net.Conn, http.ConnState) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.Begin != nil {
 		defer s.Begin()()
+	}
+	if s.As != nil {
+		ctx, err := s.As(r)
+		if err != nil {
+			s.refuse(w, http.StatusUnauthorized, err)
+			return
+		}
+		r = r.WithContext(ctx)
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	act, stream := s.Acts[name], s.Streams[name]
@@ -241,13 +279,27 @@ func (s *Server) Stream(ctx context.Context, name string, request any, w io.Writ
 }
 
 // Client asks for acts.
-type Client struct{ http http.Client }
+type Client struct {
+	Reason string // why, for the audit log
+
+	http   http.Client
+	server string // its address
+	key    string // of the operator; empty: the socket needs none
+}
 
 // NewClient speaks over the connections that dial makes to the socket.
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
-	return &Client{http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return &Client{server: "http://admin", http: http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dial(ctx)
 	}}}}
+}
+
+// NewClientOf speaks to a server elsewhere, over TLS, with the key of an operator.
+func NewClientOf(server, key string, t *tls.Config) *Client {
+	return &Client{server: server, key: key, http: http.Client{
+		Transport:     &http.Transport{TLSClientConfig: t, TLSHandshakeTimeout: headerWithin},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
 // Close lets go of connections.
@@ -258,11 +310,20 @@ func (c *Client) post(ctx context.Context, name string, request any) (*http.Resp
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", name, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin/"+name, strings.NewReader(string(body)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server+"/"+name, strings.NewReader(string(body)))
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", name, err)
 	}
+	if c.Reason != "" {
+		r.Header.Set(reasonHeader, url.QueryEscape(c.Reason))
+	}
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
 	response, err := c.http.Do(r)
+	if err != nil && c.key != "" {
+		return nil, fmt.Errorf("reach the server %s: %w", c.server, errors.Unwrap(err))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reach the server's socket for operators: %w", errors.Unwrap(err))
 	}

@@ -28,6 +28,7 @@ const (
 	Installed  Kind = "installed" // an operator installed a module
 	Removed    Kind = "removed"   // an operator removed a family
 	Granted    Kind = "granted"   // an operator changed what a family may do
+	Operated   Kind = "operated"  // an operator's act begins, or with Of it failed: Work is the act, Person who did it
 	Changed    Kind = "changed"   // an operator changed endpoints, roots, trusted keys or API keys, or edited the lock file
 	FromBackup Kind = "restored"  // the data directory was restored from a backup: Detail names the former log's head
 	Denied     Kind = "denied"    // a client was refused something; its denials have a Count of those since the entry before
@@ -46,6 +47,8 @@ type Entry struct {
 	Digest string    `json:"digest,omitempty"` // SHA-256 of the module, hexadecimal
 	Work   string    `json:"work,omitempty"`   // "tool NAME", "hook NAME" or "job NAME"
 
+	Person    string `json:"person,omitempty"` // of an act: who the operator is, as far as the server knows
+	Reason    string `json:"reason,omitempty"` // of an act: as the operator gave it
 	Agent     string `json:"agent,omitempty"`
 	Key       string `json:"key,omitempty"` // id of the API key
 	Client    string `json:"client,omitempty"`
@@ -67,6 +70,8 @@ type Entry struct {
 	// Upto is the version up to which every commit of a family has its entry.
 	Upto   uint64 `json:"upto,omitempty"`
 	Detail string `json:"detail,omitempty"`
+	// Removed is the last of the entries that make room, as NUMBER:HASH: what is left of the log continues it.
+	Removed string `json:"removed,omitempty"`
 	// Lock is the SHA-256 of the lock file in force from this entry on, as registry.Encode has it, and Locked whether the data directory is
 	// locked from then on. The first entry of a file repeats them.
 	Lock   string `json:"lock,omitempty"`
@@ -86,6 +91,7 @@ const (
 	longestText   = 200 // bytes of a text
 	longestRule   = 300
 	longestDetail = 2000
+	longestReason = 500
 	longestOp     = 48
 	mostDenials   = 8 // different ones of a call
 	mostOps       = 64
@@ -129,10 +135,10 @@ func clip(text string, most int) string {
 
 // bounded returns the entry with its texts cut to their limit.
 func (e Entry) bounded() Entry {
-	for _, text := range []*string{&e.Family, &e.Digest, &e.Work, &e.Agent, &e.Key, &e.Client, &e.Session, &e.Call, &e.Namespace, &e.Branch, &e.Outcome, &e.Lock} {
+	for _, text := range []*string{&e.Family, &e.Digest, &e.Work, &e.Person, &e.Agent, &e.Key, &e.Client, &e.Session, &e.Call, &e.Namespace, &e.Branch, &e.Outcome, &e.Lock} {
 		*text = clip(*text, longestText)
 	}
-	e.Detail = clip(e.Detail, longestDetail)
+	e.Detail, e.Reason = clip(e.Detail, longestDetail), clip(e.Reason, longestReason)
 	return e
 }
 
@@ -197,8 +203,8 @@ func (e *Entry) appendBody(to []byte) []byte {
 	to = e.Time.AppendFormat(append(to, `,"time":"`...), time.RFC3339Nano)
 	to = append(to, '"')
 	for _, m := range []struct{ name, value string }{
-		{"kind", string(e.Kind)}, {"family", e.Family}, {"digest", e.Digest}, {"work", e.Work}, {"agent", e.Agent}, {"key", e.Key}, {"client", e.Client}, {"session", e.Session},
-		{"call", e.Call}, {"namespace", e.Namespace}, {"branch", e.Branch}, {"outcome", e.Outcome}, {"detail", e.Detail}, {"lock", e.Lock}, {"prev", e.Prev},
+		{"kind", string(e.Kind)}, {"family", e.Family}, {"digest", e.Digest}, {"work", e.Work}, {"person", e.Person}, {"reason", e.Reason}, {"agent", e.Agent}, {"key", e.Key}, {"client", e.Client}, {"session", e.Session},
+		{"call", e.Call}, {"namespace", e.Namespace}, {"branch", e.Branch}, {"outcome", e.Outcome}, {"detail", e.Detail}, {"removed", e.Removed}, {"lock", e.Lock}, {"prev", e.Prev},
 	} {
 		if m.value != "" {
 			to = appendText(appendName(to, m.name), m.value)

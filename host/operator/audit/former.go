@@ -15,7 +15,7 @@ import (
 )
 
 // FormerFile has, in a restored data directory, the head of the log beside which the backup was made, until a log names it.
-// The log itself is in no backup: its entries are evidence where they were written.
+// A backup has the log, too, up to that head. Where it was restored, the log goes on behind it; a directory that had a log keeps its own.
 const FormerFile = "audit.head"
 
 // FormerLimit bounds that file, in bytes.
@@ -58,6 +58,8 @@ type RestoredFrom struct {
 	At    time.Time `json:"at"`    // when the restored log began
 	Heads int       `json:"heads"` // kept elsewhere, of the former log
 	Last  uint64    `json:"last"`  // the last entry of the former log that one of them shows
+	// Here means that the entries up to Head are in this log.
+	Here bool `json:"here,omitempty"`
 }
 
 // former returns the head that the first entry of a restored log names.
@@ -90,12 +92,33 @@ func withoutFormer(heads []Head, first Entry) ([]Head, *RestoredFrom) {
 	return rest, from
 }
 
+// goesOn takes out the heads of a former log that are later than what was restored of it: the entry e goes on behind that.
+func (r *Report) goesOn(expect map[uint64][]Head, e Entry, prev hash) {
+	former, ok := e.former()
+	if !ok || former.Seq != e.Seq-1 || former.Hash != prev.String() {
+		return
+	}
+	from := &RestoredFrom{Head: former, At: e.Time, Last: former.Seq, Here: true}
+	for seq, heads := range expect {
+		rest := slices.DeleteFunc(slices.Clone(heads), func(h Head) bool { return seq > former.Seq && !h.Time.IsZero() && h.Time.Before(e.Time) })
+		if lost := len(heads) - len(rest); lost > 0 {
+			from.Heads += lost
+			from.Last = max(from.Last, seq)
+		}
+		expect[seq] = rest
+	}
+	r.Restored = from
+}
+
 func (h Head) is(other Head) bool { return h.Seq == other.Seq && h.Hash == other.Hash }
 
 // restoredBeside begins, in the first entry of a restored log, the head of the former one.
 const restoredBeside = "beside a log with the head "
 
 // restored says what became of the log with the head.
-func (h Head) restored() string {
+func (h Head) restored(here bool) string {
+	if here {
+		return fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: the log up to there is restored, too", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
+	}
 	return fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: entries up to there are in that log, not in this one", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
 }

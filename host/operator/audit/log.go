@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +37,7 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Bytes  int64            // of a file; 0: 8 MiB
 	Kept   int64            // of all files; 0: 1 GiB. The oldest are deleted
+	Keep   time.Duration    // files with older entries alone are deleted; 0: none is for its age
 	// Former is the head of the log beside which the restored backup was made; nil: nothing was restored.
 	Former *Head
 	// Head is the store's newest version when the log is opened.
@@ -73,7 +73,10 @@ type Log struct {
 	head     Head
 	lock     LockState // of the entries that were written
 	lastSync time.Time
-	text     []byte // room for lines
+	text     []byte    // room for lines
+	begun    time.Time // when the open file's first entry was
+	surplus  surplus   // files that are to be deleted
+	looked   time.Time // for files that are too old
 }
 
 // Head is the last entry of a log: kept elsewhere, it shows that the entries up to it are unchanged.
@@ -155,7 +158,7 @@ func (l *Log) begin(isNew bool) error {
 		l.newest = l.o.Head
 	}
 	if l.o.Former != nil {
-		l.add(Entry{Kind: FromBackup, Detail: l.o.Former.restored()})
+		l.add(Entry{Kind: FromBackup, Detail: l.o.Former.restored(l.o.Former.is(l.head))})
 	}
 	for _, e := range begun {
 		l.add(e)
@@ -165,6 +168,7 @@ func (l *Log) begin(isNew bool) error {
 
 // continued opens the newest file to append to it, without what follows its last whole entry.
 func (l *Log) continued(name string, end tail) error {
+	l.begun = end.begun
 	if err := l.lines.Continue(name, end.size); err != nil || end.torn == 0 {
 		return err
 	}
@@ -200,6 +204,9 @@ func (l *Log) recover(end tail, before []segments.Segment) error {
 	l.o.Logger.Info("entries of the audit log that a crash lost were restored from their commits", "entries", len(lost))
 	return nil
 }
+
+// Dir is the folder of the log.
+func (l *Log) Dir() string { return l.o.Dir }
 
 // Add appends an entry, and returns its number.
 func (l *Log) Add(e Entry) (seq uint64) {
@@ -296,7 +303,16 @@ func (l *Log) failure() error {
 func (l *Log) Flush() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if err := l.write(); err != nil {
+	return l.flush()
+}
+
+// flush is Flush for a caller that holds writing.
+func (l *Log) flush() error {
+	err := l.write()
+	if err == nil && l.surplus.entry > l.head.Seq { // it was added meanwhile
+		err = l.write()
+	}
+	if err != nil {
 		return err
 	}
 	return l.sync()
@@ -306,10 +322,10 @@ func (l *Log) Flush() error {
 func (l *Log) Head() (Head, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if err := l.write(); err != nil {
+	if err := l.flush(); err != nil {
 		return Head{}, err
 	}
-	return l.head, l.sync()
+	return l.head, nil
 }
 
 // write writes the pending entries. The caller holds writing.
@@ -346,7 +362,7 @@ func (l *Log) write() error {
 // writeAll writes entries, and returns how many it wrote.
 func (l *Log) writeAll(batch []Entry) (n int, err error) {
 	for n < len(batch) {
-		if !l.lines.IsOpen() || l.lines.Size() >= l.o.Bytes {
+		if !l.lines.IsOpen() || l.lines.Size() >= l.o.Bytes || l.ages(l.begun) {
 			if err := l.next(batch[n]); err != nil {
 				return n, err
 			}
@@ -396,36 +412,20 @@ func (l *Log) next(first Entry) error {
 	if err := l.lines.Begin(fmt.Sprintf(nameForm, first.Seq), text); err != nil {
 		return err
 	}
-	l.head = head
+	l.head, l.begun = head, first.Time
 	l.lock.note(&first)
 	return l.makeRoom()
 }
 
-// makeRoom deletes the oldest files beyond the limit, and says so in the log.
-func (l *Log) makeRoom() error {
-	deleted, err := l.lines.Trim(l.o.Kept-l.o.Bytes, nil)
-	if len(deleted) == 0 {
-		return err
-	}
-	left, failed := l.lines.List()
-	if err = errors.Join(err, failed); len(left) > 0 {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("the entries before %s: the log keeps %d bytes", strings.TrimLeft(left[0].Name(), "0"), l.o.Kept)})
-	}
-	return err
-}
-
 // sync makes what is written durable. The caller holds writing.
 func (l *Log) sync() error {
-	if !l.lines.Dirty() {
-		return nil
+	if l.lines.Dirty() {
+		if err := l.lines.Sync(); err != nil {
+			return fmt.Errorf("make the audit log durable: %w", err)
+		}
+		l.lastSync = l.o.Clock()
 	}
-	if err := l.lines.Sync(); err != nil {
-		return fmt.Errorf("make the audit log durable: %w", err)
-	}
-	l.lastSync = l.o.Clock()
-	return nil
+	return l.deleteSurplus()
 }
 
 // Run writes entries until ctx ends.
@@ -447,6 +447,9 @@ func (l *Log) tick() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	err := l.write() // Ready returns the error
+	if err == nil {
+		err = l.makeRoomByAge()
+	}
 	if err == nil && (l.o.Clock().Sub(l.lastSync) >= syncEvery || l.o.Clock().Before(l.lastSync)) {
 		err = l.sync()
 	}
@@ -473,6 +476,7 @@ func folder(dir string) segments.Folder { return segments.Folder{Dir: dir, Name:
 // tail is the end of a file.
 type tail struct {
 	first    uint64 // number of the first entry
+	begun    time.Time
 	last     uint64 // number of the last verified entry; 0: none
 	hash     hash   // its
 	most     uint64 // number of the last entry, verified or not
@@ -512,6 +516,10 @@ func scanEnd(name string) (end tail, err error) {
 		}
 		if end.look(body); end.damaged == "" {
 			verified = body
+		}
+		if end.begun.IsZero() {
+			e, _ := decode(body) // of a damaged one nothing is known
+			end.begun = e.Time
 		}
 	}
 	if e, err := decode(verified); err == nil {

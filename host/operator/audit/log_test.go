@@ -507,7 +507,7 @@ func TestALineIsWhatItsEntryIs(t *testing.T) {
 	for i := range mostOps {
 		ops[fmt.Sprint("memory.", i)] = i
 	}
-	full := Entry{1, time.Unix(1, 5).UTC(), Called, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, true, ops, []Denial{{odd, odd, 3}}, 4, 5, 6, odd, 7, 8, 9, odd, odd, true, odd}
+	full := Entry{1, time.Unix(1, 5).UTC(), Called, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, true, ops, []Denial{{odd, odd, 3}}, 4, 5, 6, odd, 7, 8, 9, odd, odd, odd, true, odd}
 	if got, err := Restored(full.Account()); err != nil || !reflect.DeepEqual(got.Ops, ops) || got.Fuel != full.Fuel {
 		t.Errorf("the account has %+v, %v", got, err)
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/alcove-memory/alcove/host/operator/segments"
@@ -71,6 +73,7 @@ type Report struct {
 	// Checked is how many heads kept elsewhere the log agrees with, and Older how many are of entries that it no longer has.
 	Checked  int           `json:"checked"`
 	Older    int           `json:"older,omitempty"`
+	Removed  *Head         `json:"removed,omitempty"`  // the last of the entries that made room, as the log itself keeps it
 	Restored *RestoredFrom `json:"restored,omitempty"` // nil: the log began with the store, or its former one is not known
 	Problems []string      `json:"problems,omitempty"`
 }
@@ -96,7 +99,12 @@ func bySeq(heads []Head) map[uint64][]Head {
 // directory was restored is not the one that they are of: anybody who can write to the folder can begin a log so.
 func Verify(dir string, heads []Head) (Report, error) {
 	r, err := VerifyRestored(dir, heads)
-	if from := r.Restored; from != nil {
+	switch from := r.Restored; {
+	case from == nil || from.Here && from.Heads == 0:
+	case from.Here:
+		r.problem("the log was restored at %s up to entry %d, and entries up to %d were kept elsewhere before: they are in the former log alone; if the directory was restored from a backup then, add --restored",
+			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq, from.Last)
+	default:
 		r.problem("the log began anew at %s, and names entry %d, which was kept elsewhere, as the last before: entries up to there are in the former log alone; if the directory was restored from a backup then, add --restored",
 			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
 	}
@@ -105,63 +113,140 @@ func Verify(dir string, heads []Head) (Report, error) {
 
 // VerifyRestored is Verify for a data directory of which it is known that it was restored from a backup. Its log may have begun then, if
 // one of the heads is that of the former log which it names.
-func VerifyRestored(dir string, heads []Head) (r Report, err error) {
-	expect := bySeq(heads)
-	var prev hash
-	err = eachFile(dir, func(name string, in *bufio.Reader) error {
-		r.Files++
-		c := checker{}
-		first, end := true, false
-		for !end {
-			line, err := readLine(in)
-			if end = errors.Is(err, io.EOF); err != nil && !end {
-				return err
+func VerifyRestored(dir string, heads []Head) (Report, error) {
+	v := verification{heads: heads, expect: bySeq(heads)}
+	err := eachFile(dir, v.file)
+	v.rest()
+	v.removed.report(&v.r)
+	return v.r, err
+}
+
+// verification is a report while it is made.
+type verification struct {
+	r       Report
+	heads   []Head
+	expect  map[uint64][]Head // those that are not known to be of a former log
+	prev    hash              // of the last entry
+	removed removals
+}
+
+// file verifies a file.
+func (v *verification) file(name string, in *bufio.Reader) error {
+	v.r.Files++
+	c := checker{}
+	for first := true; ; {
+		line, err := readLine(in)
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(line) > 0 {
+				v.r.Torn = len(line)
 			}
-			if len(line) == 0 {
-				continue
-			}
-			if end {
-				r.Torn = len(line)
-				continue
-			}
-			body, h, err := c.check(line)
-			if err != nil {
-				r.problem("%s: entry %d was changed, or one before it was: %v", filepath.Base(name), r.Head.Seq+1, err)
-			}
-			e, err := decode(body)
-			if err != nil {
-				continue // check reported it
-			}
-			if r.Entries == 0 && e.Seq == 1 {
-				heads, r.Restored = withoutFormer(heads, e)
-				expect = bySeq(heads)
-			}
-			if first {
-				first = false
-				r.joined(name, e, prev)
-			}
-			for _, kept := range expect[e.Seq] {
-				if r.Checked++; kept.Hash != h.String() {
-					r.Checked--
-					r.problem("entry %d is another one than was kept elsewhere at %s: the log was changed or replaced", e.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
-				}
-			}
-			if r.Entries++; r.First == 0 {
-				r.First = e.Seq
-			}
-			prev, r.Head = h, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}
+			return nil
+		case err != nil:
+			return err
 		}
-		return nil
-	})
-	for _, kept := range heads {
+		body, h, err := c.check(line)
+		if err != nil {
+			v.r.problem("%s: entry %d was changed, or one before it was: %v", filepath.Base(name), v.r.Head.Seq+1, err)
+		}
+		e, err := decode(body)
+		if err != nil {
+			continue // check reported it
+		}
+		if first {
+			first = false
+			v.r.joined(name, e, v.prev)
+		}
+		v.entry(e, h)
+	}
+}
+
+// entry compares an entry with the heads that were kept elsewhere.
+func (v *verification) entry(e Entry, h hash) {
+	r := &v.r
+	if r.Entries == 0 && e.Seq == 1 {
+		v.heads, r.Restored = withoutFormer(v.heads, e)
+		v.expect = bySeq(v.heads)
+	}
+	v.removed.note(e, r.Entries == 0)
+	r.goesOn(v.expect, e, v.prev)
+	for _, kept := range v.expect[e.Seq] {
+		if kept.Hash == h.String() {
+			r.Checked++
+		} else {
+			r.problem("entry %d is another one than was kept elsewhere at %s: the log was changed or replaced", e.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
+		}
+	}
+	if r.Entries++; r.First == 0 {
+		r.First = e.Seq
+	}
+	v.prev, r.Head = h, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}
+}
+
+// rest compares the heads of entries that the log does not have.
+func (v *verification) rest() {
+	r := &v.r
+	for kept := range each(v.expect) {
+		hash, known := v.removed.hashes[kept.Seq]
 		switch {
 		case kept.Seq > r.Head.Seq:
 			r.problem("entry %d was kept elsewhere at %s, and the log ends at entry %d: it was truncated, or an older copy took its place", kept.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"), r.Head.Seq)
-		case kept.Seq < r.First:
+		case kept.Seq >= r.First: // entry compared it
+		case known && hash == kept.Hash:
+			r.Checked++
+		case known:
+			r.problem("entry %d, which made room, is another one than was kept elsewhere at %s: the log was replaced", kept.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
+		default:
 			r.Older++
 		}
 	}
-	return r, err
+}
+
+// each visits heads in their order.
+func each(expect map[uint64][]Head) func(func(Head) bool) {
+	return func(yield func(Head) bool) {
+		for _, seq := range slices.Sorted(maps.Keys(expect)) {
+			for _, h := range expect[seq] {
+				if !yield(h) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// removals are the heads of what made room, as later entries keep them.
+type removals struct {
+	hashes map[uint64]string
+	first  Entry // of the log
+}
+
+func (m *removals) note(e Entry, first bool) {
+	if first {
+		m.first = e
+	}
+	if h, err := ParseHead(e.Removed); err == nil {
+		if m.hashes == nil {
+			m.hashes = map[uint64]string{}
+		}
+		m.hashes[h.Seq] = h.Hash
+	}
+}
+
+// report checks that the log continues what made room.
+func (m *removals) report(r *Report) {
+	if m.first.Seq <= 1 {
+		return
+	}
+	hash, known := m.hashes[m.first.Seq-1]
+	switch {
+	case !known:
+		r.problem("the log begins with entry %d, and no entry says that those before made room: files were removed", m.first.Seq)
+	case hash != m.first.Prev:
+		r.problem("the log begins with entry %d, and does not continue the entries that made room", m.first.Seq)
+	default:
+		r.Removed = &Head{Seq: m.first.Seq - 1, Hash: hash}
+	}
 }
 
 // joined checks that a file continues the one before.

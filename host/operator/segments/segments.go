@@ -147,6 +147,19 @@ func (l *Log) Trim(most int64, obsolete func(Segment) bool) (deleted []Segment, 
 	return deleted, err
 }
 
+// Delete deletes segments, but never the open one.
+func (l *Log) Delete(list []Segment) error {
+	for _, s := range list {
+		if l.file != nil && s.Path == l.file.Name() {
+			continue
+		}
+		if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Present returns an error while the open segment is not where readers look for it: what was appended to it would be lost.
 func (l *Log) Present() error {
 	if l.file == nil {

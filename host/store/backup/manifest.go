@@ -144,7 +144,7 @@ func (p Part) follows(last Part) error {
 	return nil
 }
 
-// repeats reports whether a part adds nothing to the parts before it but a later head of the audit log.
+// repeats reports whether a part adds nothing to the parts before it but later entries of the audit log.
 func (p Part) repeats(before []Part) bool {
 	if len(before) == 0 {
 		return false
@@ -153,10 +153,10 @@ func (p Part) repeats(before []Part) bool {
 	return p.Until == last.Until && p.State == last.State && slices.Equal(p.History, last.History) && slices.Equal(lasting(p.Files), lasting(last.Files))
 }
 
-// lasting returns files without the head of the audit log, which each call of a family changes, and without where their contents are.
+// lasting returns files without the audit log and its head, which each call of a family changes, and without where their contents are.
 func lasting(list []File) (kept []File) {
 	for _, f := range list {
-		if f.Earlier = false; f.Name != audit.FormerFile {
+		if f.Earlier = false; f.Name != audit.FormerFile && !audit.IsPart(f.Name) {
 			kept = append(kept, f)
 		}
 	}

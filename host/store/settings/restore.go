@@ -28,6 +28,7 @@ type Restored struct {
 	Families  []Family `json:"families"`            // with a grant in the directory
 	Endpoints []string `json:"endpoints,omitempty"` // likewise
 	Embedders bool     `json:"embedders,omitempty"` // came from the backup
+	Audit     int      `json:"audit,omitempty"`     // files of the audit log that did; 0: the directory keeps its own, or begins one
 	// Dropped are families that are required in the backup, and not in the directory.
 	Dropped []string `json:"dropped,omitempty"`
 }
@@ -97,6 +98,8 @@ func (r *Restorer) Files(list []backup.File) error {
 			limit = signature.DataLimit
 		case f.Name == audit.FormerFile:
 			limit = audit.FormerLimit
+		case audit.IsPart(f.Name):
+			limit = audit.LargestFile
 		case f.Name == registry.File:
 			limit = registry.FileLimit
 		case f.Name == embedders.File:
@@ -145,6 +148,9 @@ func (r *Restorer) Finish() (s Restored, err error) {
 	}
 	s.Embedders = r.named(embedders.File) && !slices.Contains(s.Kept, embedders.File)
 	r.describe(&s, lock, carried)
+	if !slices.Contains(s.Kept, audit.Folder) {
+		s.Audit = len(slices.DeleteFunc(slices.Clone(r.list), func(f backup.File) bool { return !audit.IsPart(f.Name) }))
+	}
 	return s, os.RemoveAll(filepath.Join(r.loading, contentsFolder))
 }
 
@@ -223,6 +229,11 @@ func (r *Restorer) kept(own, carried registry.Lock) (kept []string, err error) {
 	if configured != nil {
 		kept = append(kept, embedders.File)
 	}
+	if logged, err := audit.Has(filepath.Join(r.dir, audit.Folder)); err != nil {
+		return nil, err
+	} else if logged {
+		kept = append(kept, audit.Folder)
+	}
 	if r.options.Keep {
 		return kept, nil
 	}
@@ -255,6 +266,9 @@ func (r *Restorer) write(lock registry.Lock, kept []string) error {
 	for _, f := range r.list {
 		digest, isModule := modules.ModuleName(f.Name)
 		of, isSignature := modules.SignatureName(f.Name)
+		if audit.IsPart(f.Name) && slices.Contains(kept, audit.Folder) {
+			continue
+		}
 		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" || isSignature && named[of] == "" {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -21,8 +23,9 @@ import (
 )
 
 // Files returns the settings for a backup, which closes the modules of the snapshot; on an error they are closed already.
-// embedded is the content of the embedders' file; nil: there is none. So is head, which is the audit log's, as audit.Head in JSON.
-func Files(s *modules.Snapshot, embedded, head []byte) (list []backup.OpenFile, err error) {
+// embedded is the content of the embedders' file; nil: there is none. So is head, which is the audit log's, as audit.Head in JSON, and parts
+// are its files, which the backup closes, too.
+func Files(s *modules.Snapshot, embedded, head []byte, parts []backup.OpenFile) (list []backup.OpenFile, err error) {
 	for _, m := range s.Modules {
 		f := backup.OpenFile{File: backup.File{Name: m.Name, SHA256: m.Digest, Bytes: m.Bytes, Absent: m.Gone}}
 		if m.File != nil {
@@ -36,7 +39,7 @@ func Files(s *modules.Snapshot, embedded, head []byte) (list []backup.OpenFile, 
 	if s.Lock.Decides() || s.Lock.Posture != "" {
 		data, err := registry.Encode(s.Lock)
 		if err != nil {
-			return nil, errors.Join(err, s.Close())
+			return nil, errors.Join(err, s.Close(), closeAll(parts))
 		}
 		list = append(list, inMemory(registry.File, data))
 	}
@@ -45,6 +48,18 @@ func Files(s *modules.Snapshot, embedded, head []byte) (list []backup.OpenFile, 
 	}
 	if head != nil {
 		list = append(list, inMemory(audit.FormerFile, head))
+	}
+	return append(list, parts...), nil
+}
+
+// AuditFiles are the files of an audit log for a backup. On an error they are closed already.
+func AuditFiles(parts []audit.Part) (list []backup.OpenFile, err error) {
+	for _, p := range parts {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, io.NewSectionReader(p.File, 0, p.Bytes)); err != nil {
+			return nil, errors.Join(fmt.Errorf("read the audit log: %w", err), audit.CloseParts(parts))
+		}
+		list = append(list, backup.OpenFile{File: backup.File{Name: p.Name, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: p.Bytes}, Content: p.File})
 	}
 	return list, nil
 }
@@ -69,4 +84,11 @@ func writeNew(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func closeAll(list []backup.OpenFile) (err error) {
+	for _, f := range list {
+		err = errors.Join(err, f.Content.Close())
+	}
+	return err
 }

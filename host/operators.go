@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
+)
+
+// listenOperators listens for operators of other machines, if it is told to.
+func (s *service) listenOperators(o OperatorsListen, r *owner.Record) error {
+	if o.Address == "" || s.mount != nil {
+		return nil
+	}
+	cert, err := listen.LoadCertificate(o.Cert, o.Key)
+	if err != nil {
+		return err
+	}
+	if s.remote, err = listen.Mutual(o.Address, cert, o.Clients); err != nil {
+		return err
+	}
+	r.Operators = s.remote.Addr().String()
+	return nil
+}
+
+// onSocket is the context of an act that a process of this machine asks for.
+func onSocket(r *http.Request) (context.Context, error) {
+	p := operator.Person{UID: -1, Reason: admin.ReasonOf(r)}
+	if uid, known, err := owner.PeerOf(admin.ConnOf(r)); err == nil && known {
+		p.UID = uid
+		if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+			p.Name = u.Username
+		}
+	}
+	return operator.By(r.Context(), p), nil
+}
+
+// onConsole is the context of an act that a browser asks for in the operator's session.
+func onConsole(r *http.Request) (context.Context, error) {
+	return operator.By(r.Context(), operator.Person{UID: -1, Via: "the console", From: addressOf(r)}), nil
+}
+
+// overTLS is the context of an act that a program with a certificate and the key of an operator asks for.
+func (h *Host) overTLS(r *http.Request) (context.Context, error) {
+	secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	who, err := h.operators.Enter(secret)
+	if err != nil {
+		refused := &memory.Error{Code: memory.Denied, Rule: "the key of an operator", Message: err.Error()}
+		h.account.NotAdmitted(addressOf(r), refused)
+		return nil, refused
+	}
+	p := operator.Person{Name: who.Name, UID: -1, Role: operator.Role(who.Role), Via: "by TLS", From: addressOf(r), Reason: admin.ReasonOf(r)}
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		p.From = fmt.Sprintf("%s with the certificate %q", p.From, r.TLS.PeerCertificates[0].Subject.CommonName)
+	}
+	return operator.By(r.Context(), p), nil
+}
+
+func addressOf(r *http.Request) string {
+	from, _, _ := net.SplitHostPort(r.RemoteAddr)
+	return from
+}
