@@ -78,7 +78,7 @@ type app struct {
 	warned    bool          // of it
 	asJSON    bool
 	why       string // an operator does something
-	inFull    bool // changes of alcove.lock are shown as the difference of the file
+	inFull    bool   // changes of alcove.lock are shown as the difference of the file
 	scope     scope
 	elsewhere serverElsewhere
 	release   string            // signatures of the catalogue of families

@@ -59,10 +59,10 @@ type Options struct {
 	Anchor      audit.Anchor
 	AnchorEvery time.Duration // 0: 1 minute
 	// AuditKeep and AuditBytes bound the audit log; 0: no age, and 1 GiB. AuditTo says where it is sent.
-	AuditKeep   time.Duration
-	AuditBytes  int64
-	AuditTo     push.To
-	NoAudit     bool          // what families do is not recorded: for measurements
+	AuditKeep  time.Duration
+	AuditBytes int64
+	AuditTo    push.To
+	NoAudit    bool // what families do is not recorded: for measurements
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
 	// Lexical makes searches that name no embedder lexical: the built-in embedder is not used.

@@ -13,16 +13,16 @@ import (
 // Record describes the owner in the data directory, for people and for clients that look for a socket elsewhere. Only the
 // lock decides who the owner is.
 type Record struct {
-	PID     int       `json:"pid"`
-	Socket  string    `json:"socket"`                 // absolute
-	Admin   string    `json:"admin_socket,omitempty"` // absolute
-	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
-	TLS     bool      `json:"tls,omitempty"`          // HTTP is served over TLS
-	Path    string    `json:"path,omitempty"`         // what paths begin with, as /s/work for the space work of another directory's server
+	PID    int    `json:"pid"`
+	Socket string `json:"socket"`                 // absolute
+	Admin  string `json:"admin_socket,omitempty"` // absolute
+	HTTP   string `json:"http,omitempty"`         // address; empty: no HTTP
+	TLS    bool   `json:"tls,omitempty"`          // HTTP is served over TLS
+	Path   string `json:"path,omitempty"`         // what paths begin with, as /s/work for the space work of another directory's server
 	// Operators is the address where operators of other machines are served; empty: they are not.
 	Operators string    `json:"operators,omitempty"`
 	Version   string    `json:"version"`
-	Started time.Time `json:"started"`
+	Started   time.Time `json:"started"`
 }
 
 // URL returns where the server answers HTTP, or "" without HTTP. The paths of the API follow it.

@@ -23,17 +23,17 @@ type Acts struct{ Options }
 
 // Options say what acts are carried out on. All but Exposed, Console and Close are needed.
 type Options struct {
-	Dir     string // the data directory
-	Space   *space.Space
-	Keys    *keys.Keys
+	Dir   string // the data directory
+	Space *space.Space
+	Keys  *keys.Keys
 	// Operators are those that reach the server from elsewhere.
 	Operators *operators.Operators
-	Account Account
-	Exposed bool                                   // other machines can connect
-	Console func() (operator.ConsoleTicket, error) // nil: the process has no console
-	Close   func()                                 // closes the space; nil: it is closed with the process
-	Clock   func() time.Time
-	Logger  *slog.Logger
+	Account   Account
+	Exposed   bool                                   // other machines can connect
+	Console   func() (operator.ConsoleTicket, error) // nil: the process has no console
+	Close     func()                                 // closes the space; nil: it is closed with the process
+	Clock     func() time.Time
+	Logger    *slog.Logger
 }
 
 // Account is what a server counts, and its request log.

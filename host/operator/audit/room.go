@@ -12,8 +12,8 @@ import (
 
 const (
 	longestFile = 7 * 24 * time.Hour // that a file takes entries, if files are deleted for their age
-	partsOfAge  = 8              // files that a shorter age is made of
-	lookEvery   = time.Hour      // for files that are too old
+	partsOfAge  = 8                  // files that a shorter age is made of
+	lookEvery   = time.Hour          // for files that are too old
 )
 
 // surplus is files that make room, once the entry that says so is durable: then nothing is missing that the log does not name.
