@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -33,6 +34,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/operator/operators"
+	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -56,6 +58,8 @@ type Host struct {
 	kept      *httpsessions.File // of HTTP clients; nil: the directory cannot be written
 	streams   *stream.Server
 	wire      *operations.Server
+	remotes   *remote.Remotes
+	syncing   *remote.Server
 
 	exposed atomic.Bool // other machines can connect
 
@@ -154,6 +158,8 @@ func (h *Host) openFronts() error {
 		Client: h.admission.Client, Sessions: h.sessions,
 		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
+	h.remotes = &remote.Remotes{Path: owner.RemotesPath(h.options.Dir), Space: &remote.Space{Memory: h.space.Memory, Caller: acts.Operator()}}
+	h.syncing = &remote.Server{Memory: h.space.Memory, Caller: func(r *http.Request) memory.Caller { return h.admission.Client(r).Caller }}
 	h.wire = operations.New(operations.Options{Dispatcher: h.space.Tools, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
 	return nil
 }
@@ -274,7 +280,7 @@ func (h *Host) Operator() *admin.Server {
 }
 
 func (h *Host) acts() acts.Acts {
-	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Operators: h.operators, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
+	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Remotes: h.remotes, Operators: h.operators, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

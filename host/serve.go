@@ -516,6 +516,9 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 func (h *Host) routes() map[string]http.Handler {
 	routes := h.rest.Routes()
 	routes["/mcp"] = h.mcp.Handler()
+	for path, serve := range h.syncing.Routes() {
+		routes[path] = h.rest.Admitted(http.MethodPost, serve)
+	}
 	routes["/metrics"] = h.rest.Admitted(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		rights := h.admission.Client(r).Caller.Rights
 		h.account.Metrics().Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })

@@ -15,14 +15,14 @@ import (
 // The doors through which a memory or record is changed. host/memory.TestEveryChangeOfAValuePassesTheStoreHooks shows that nothing passes the
 // first one unseen.
 const (
-	hooked   = "store hooks" // a Stage, Access.Store, Forget, SetState, Import, or a merge's resolutions
+	hooked   = "store hooks" // a Stage, Access.Store, Forget, SetState, Import, Receive, or a merge's resolutions
 	brought  = "merge"       // what lies on a branch passed the hooks there; a proposal is taken by whoever decides about it
 	operated = "operator"    // whole directories, erasure and undo: operators alone, recorded in the audit log
 )
 
 // commandDoors are the commands that change memories or records.
 var commandDoors = map[string]string{
-	"store": hooked, "forget": hooked, "call": hooked, "import": hooked, "hook": hooked, "replay": hooked, "approval reject": hooked,
+	"store": hooked, "forget": hooked, "call": hooked, "import": hooked, "pull": hooked, "push": hooked, "sync": hooked, "clone": hooked, "hook": hooked, "replay": hooked, "approval reject": hooked,
 	"branch merge": brought, "approval approve": brought,
 	"project rename": operated, "project merge": operated, "project undo": operated, "family undo": operated, "purge": operated, "repair": operated, "restore": operated, "retention run": operated,
 }
@@ -46,7 +46,7 @@ const unchanging = `
 	family revoke; family rollback; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
-	quota; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
+	quota; remote; remote add; remote list; remote remove; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
 	space; space create; space delete; space list; space rename; space restore;
 	status; stop; tools; unlock; verify; version;

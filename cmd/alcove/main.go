@@ -154,7 +154,7 @@ func (a *app) groups() []group {
 			called(a.storeCommand(), "add", "remember", "save", "put", "write", "set", "update", "edit"), called(a.recallCommand(), "get", "read", "show", "cat", "fetch"),
 			called(a.searchCommand(), "find", "query", "ask", "grep", "look"), called(a.listMemoriesCommand(), "", "ls", "browse", "keys"),
 			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.projectCommand(), a.statusCommand(),
-			a.consoleCommand(), a.callCommand(), a.toolsCommand()}},
+			a.pullCommand(), a.pushCommand(), a.syncCommand(), a.cloneCommand(), a.remoteCommand(), a.consoleCommand(), a.callCommand(), a.toolsCommand()}},
 		{"connect", "Connect clients:", []*cobra.Command{
 			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.spaceCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{

@@ -128,6 +128,8 @@ func printings(s scene) []printing {
 		shows("site", "add", "http://h/"+steering, "--slug", "s"+steering), print("site", "list"), shows("site", "remove", steering),
 		shows("root", "add", "r"+steering, s.notes), shows("root", "add", "r", "none"+steeringName), print("root", "list"), shows("root", "remove", steering),
 		shows("quota", "set", steering, "--memories", "9"), print("quota", "list"), shows("quota", "remove", steering), print("quota", "remove", "none"),
+		shows("remote", "add", steering, s.address), print("remote", "add", "hub", s.address), shows("remote", "add", "b", steering), print("remote", "list"), shows("remote", "status"), shows("pull"), shows("push", "hub"), shows("sync"), shows("sync", steering), shows("pull", "--branch", steering), shows("pull", "--strategy", steering), shows("remote", "remove", steering), print("remote", "remove", "hub"), shows("remote", steering),
+		{args: with(other, "clone", s.address), shows: true}, shows("clone", steering),
 		print("approval", "list"), print("approval", "approve", steering), print("approval", "reject", steering),
 		shows("migrate-calls", "none"+steeringName), print("migrate-calls", s.hostile),
 		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),

@@ -42,7 +42,7 @@ func (a *Access) shows(collection string) bool {
 	owner := ownerOf(collection)
 	switch {
 	case owner == "":
-		return true
+		return !isExchange(collection)
 	case !a.uses(owner), a.only != nil && !a.only(collection):
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
 	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
@@ -310,6 +311,40 @@ var deeds = []deed{
 		say([]any{list, next}, err)
 		list, next, err = a.Changed(ctx, ChangedQuery{Period: Period{Namespaces: []string{hidden}}})
 		say([]any{list, next}, err)
+	}},
+	{"Peer", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, to := range []Right{ToRead, ToWrite} {
+				p, err := a.Peer(ctx, "draft", 0, provenance.Scope{Namespaces: namespaces}, to)
+				say(p.Scope, err) // the rest are versions, which are everybody's
+			}
+		}
+	}},
+	{"Versions", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			p, err := a.Versions(ctx, ExchangeQuery{Peer: Peer{Branch: "draft", At: 20, Scope: provenance.Scope{Namespaces: namespaces}}})
+			for i := range p.Versions {
+				p.Versions[i].Origins, p.Versions[i].Created = nil, nil // replicas are random
+			}
+			say(p, err)
+		}
+	}},
+	{"ExchangeState", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(a.ExchangeState(ctx, "draft"))
+	}},
+	{"Track", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(a.Track(ctx, "draft", "remotes/x", json.RawMessage(`{}`), Write{}))
+	}},
+	{"Adopt", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(nil, a.Adopt(ctx, "adopted", nil, provenance.Scope{}, Write{}))
+	}},
+	{"Receive", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			for _, v := range []Exchanged{{Memory: portable.Memory{Key: "k1", Value: item[0].Value}}, {Memory: portable.Memory{Key: "k2"}, Deleted: true}} {
+				v.Namespace, v.Origins = ns, []provenance.Version{{Replica: "elsewhere.1", Version: 7, At: 1}}
+				say(a.Receive(ctx, Received{Branch: "draft", Strategy: Source, Versions: []Exchanged{v}}, Write{}))
+			}
+		})
 	}},
 	{"Merges", func(ctx context.Context, a *Access, say func(any, error)) {
 		say(a.Merges(ctx, 0))

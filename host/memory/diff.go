@@ -150,6 +150,7 @@ type comparison struct {
 	source, target view
 	at             uint64
 	namespaces     []string
+	origins        bool // compare what exchanges of versions keep, too
 	keys           map[store.Key]bool
 	shared         map[string]mergeBase // by namespace
 }
@@ -309,7 +310,7 @@ func (c *comparison) add(ctx context.Context, key store.Key) error {
 	if err := c.learn(ctx, key.Namespace); err != nil {
 		return err
 	}
-	if key.Collection == events || feed.IsEmitted(key.Collection) || !namespace.Selects(c.namespaces, key.Namespace) {
+	if key.Collection == events || feed.IsEmitted(key.Collection) || isExchange(key.Collection) && (!c.origins || key.Collection == exchanges) || !namespace.Selects(c.namespaces, key.Namespace) {
 		return nil
 	}
 	c.keys[key] = true

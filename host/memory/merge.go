@@ -54,9 +54,11 @@ type Merge struct {
 	Namespaces  []string // nil: all
 	// Seen is Diff.Seen or MergeResult.Seen of what the caller was shown of a proposal: it merges that and no more. It is needed where several
 	// calls proposed.
-	Seen  uint64 `json:",omitzero"`
-	Limit int    `json:"-"` // clashes to list, and changes; 0: Limits.Page. All are counted
-	After string `json:"-"` // Next of a dry run's difference or page: list what follows it. All are counted
+	Seen uint64 `json:",omitzero"`
+	// Origins brings along where the source's versions come from, and what it knows of other spaces: the source received them for the target.
+	Origins bool   `json:",omitzero"`
+	Limit   int    `json:"-"` // clashes to list, and changes; 0: Limits.Page. All are counted
+	After   string `json:"-"` // Next of a dry run's difference or page: list what follows it. All are counted
 }
 
 // MergeResult is the result of a merge, or of its dry run.
@@ -249,6 +251,7 @@ func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolution
 	if err != nil {
 		return nil, err
 	}
+	c.origins = m.Origins
 	if err := c.findChanges(ctx, c.source); err != nil {
 		return nil, err
 	}
@@ -387,7 +390,7 @@ func (p *mergePlan) decideAll(ctx context.Context, keys []store.Key) error {
 // decide returns what to do with a key.
 func (p *mergePlan) decide(t triple) (*decision, error) {
 	if t.states.Agree() {
-		return &decision{silent: true}, nil
+		return p.agreed(t), nil
 	}
 	clash := t.states.Clash() != threeway.NoClash
 	if clash && !p.access.uses(ownerOf(t.key.Collection)) {
@@ -417,6 +420,14 @@ func (p *mergePlan) decide(t triple) (*decision, error) {
 	}
 	d.writes = append([]store.Write{{Branch: p.target.branch.ID, Key: t.key, Value: o.value, Delete: o.value == nil}}, indexed...)
 	return d, nil
+}
+
+// agreed returns what to do with a key whose content is the same on both sides. Where it comes from may differ.
+func (p *mergePlan) agreed(t triple) *decision {
+	if !p.merge.Origins || t.source.Branch != p.source.branch.ID {
+		return &decision{silent: true}
+	}
+	return &decision{writes: []store.Write{{Branch: p.target.branch.ID, Key: t.key, Value: t.source.Value, Delete: t.source.Deleted}}}
 }
 
 // sum sets the sum of the decisions. Its error says why nothing can be merged.
@@ -451,8 +462,8 @@ func (p *mergePlan) add(key store.Key, d *decision) {
 	if d.kept != nil {
 		p.kept = append(p.kept, *d.kept)
 	}
-	if len(d.writes) > 0 {
-		p.writes = append(p.writes, d.writes...)
+	p.writes = append(p.writes, d.writes...)
+	if len(d.writes) > 0 && !isExchange(key.Collection) {
 		memories := 0 // the event says that something was merged, and counts no records
 		if ownerOf(key.Collection) == "" {
 			memories = 1

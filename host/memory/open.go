@@ -64,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open space: %w", err)
 		}
-		s.id = history.Root()
+		s.id, s.history = history.Root(), history
 	}
 	if err := s.loadCatalogue(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)

@@ -71,6 +71,7 @@ type Space struct {
 	deepChain int
 	readOnly  bool
 	id        string
+	history   store.History // nil: the engine keeps none
 
 	catalogue *lineage.Catalogue
 	counters  *counters.Counting

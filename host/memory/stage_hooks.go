@@ -165,6 +165,9 @@ func (t *Stage) decided(ctx context.Context, g hookGroup, before, after []Item) 
 		if err != nil {
 			return err
 		}
+		if g.collection == memories && t.changed[at].SameContent(r) {
+			continue // its author stays, too
+		}
 		t.set(at, &r)
 	}
 	return t.room()

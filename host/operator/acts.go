@@ -147,3 +147,15 @@ const (
 	// UndoSettings restores the values that all settings of a change had before it, or with any that was changed since none.
 	UndoSettings Act[SettingUndo, []SettingChanged] = "settings-undo"
 )
+
+// Other spaces, with which memories are exchanged.
+const (
+	ListRemotes  Act[None, []Remote]   = "remotes"
+	AddRemote    Act[Remote, None]     = "remote-add"
+	RemoveRemote Act[RemoteName, None] = "remote-remove"
+	// GetRemoteStatus asks a remote how it differs.
+	GetRemoteStatus Act[RemoteRequest, RemoteStatus] = "remote-status"
+	SyncRemote      Act[RemoteRequest, RemoteDone]   = "remote-sync"
+	// WatchRemote synchronises whenever one side has news, and writes what that did, each as a RemoteDone in a line of JSON.
+	WatchRemote Stream[RemoteRequest] = "remote-watch"
+)

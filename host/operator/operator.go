@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/metrics"
 	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/operator/requestlog"
+	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/registry"
@@ -95,6 +96,14 @@ type (
 	PostureState    = family.PostureState
 	PostureGift     = family.PostureGift
 
+	Remote         = remote.Config
+	RemoteRequest  = remote.Request
+	RemoteDone     = remote.Done
+	RemoteStatus   = remote.Status
+	RemoteResult   = remote.Result
+	RemoteConflict = remote.Conflict
+	RemoteStrategy = memory.Strategy
+
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery
 	SettingChanges = family.SettingChanges
@@ -115,6 +124,11 @@ const (
 	EventEnded = family.EventEnded
 	EventNote  = family.EventNote
 )
+
+// RemoteName names a remote.
+type RemoteName struct {
+	Name string `json:"name"`
+}
 
 // JobScheduled is the state of the next run of a job with a schedule.
 const JobScheduled = jobs.Scheduled

@@ -30,6 +30,9 @@ func OAuthPath(dir string) string { return filepath.Join(dir, "oauth-secret") }
 // OperatorsPath returns the file of the operators that reach the server from elsewhere.
 func OperatorsPath(dir string) string { return filepath.Join(dir, "operators.json") }
 
+// RemotesPath returns the file of the spaces that a data directory synchronises with.
+func RemotesPath(dir string) string { return filepath.Join(dir, "remotes.json") }
+
 // HTTPSessionsPath returns the file of the sessions of HTTP clients.
 func HTTPSessionsPath(dir string) string { return filepath.Join(dir, "http-sessions") }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/operator/operators"
+	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -23,9 +24,10 @@ type Acts struct{ Options }
 
 // Options say what acts are carried out on. All but Exposed, Console and Close are needed.
 type Options struct {
-	Dir   string // the data directory
-	Space *space.Space
-	Keys  *keys.Keys
+	Dir     string // the data directory
+	Space   *space.Space
+	Keys    *keys.Keys
+	Remotes *remote.Remotes
 	// Operators are those that reach the server from elsewhere.
 	Operators *operators.Operators
 	Account   Account
@@ -53,7 +55,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.operators(), a.families())
+	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.operators(), a.families(), a.remotes())
 }
 
 // query carries out an act without a request.

@@ -1,0 +1,256 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/internal/namespace"
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// What a branch keeps of other spaces is in collections of its own, so that a fork inherits it. Those of knowledge and of the state of an
+// exchange are in the catalogue's namespace, which no caller can name.
+const (
+	origins   = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
+	knowledge = "_known"    // what the branch knows of other spaces
+	exchanges = "_exchange" // on a branch that receives: how far it has
+)
+
+// isExchange reports whether a collection has what exchanges of versions keep.
+func isExchange(collection string) bool {
+	return collection == origins || collection == knowledge || collection == exchanges
+}
+
+// Exchanged is the present version of a memory, or its deletion, as spaces exchange it.
+type Exchanged struct {
+	portable.Memory
+	Deleted bool                 `json:"deleted,omitempty"`
+	Origins []provenance.Version `json:"origins"` // one, or several that were found to have the same content
+}
+
+// key is the key that it has in the store.
+func (e Exchanged) key() store.Key { return memoryKey(e.Namespace, e.Key) }
+
+func originKey(memory store.Key) store.Key {
+	return store.Key{Namespace: memory.Namespace, Collection: origins, Name: memory.Name}
+}
+
+func exchangeKey() store.Key {
+	return store.Key{Namespace: lineage.Namespace, Collection: exchanges, Name: "state"}
+}
+
+// incarnationsOf yields the incarnations of the space that wrote versions up to one, each with the first and the last of them.
+func (s *Space) incarnations(upTo uint64, yield func(id string, first, last uint64) bool) {
+	for i, part := range s.history {
+		last := upTo
+		if i+1 < len(s.history) {
+			last = min(last, s.history[i+1].From)
+		}
+		if last > part.From && !yield(part.ID, part.From+1, last) {
+			return
+		}
+	}
+}
+
+// replica names a branch as other spaces know it.
+func replica(incarnation string, b store.BranchID) string {
+	return incarnation + "." + strconv.FormatUint(uint64(b), 10)
+}
+
+// ownReplica reports whether a replica is a branch of this space, as one of its incarnations wrote it, and up to which version it can have.
+func (s *Space) ownReplica(name string, head uint64) (last uint64, own bool) {
+	s.incarnations(head, func(id string, _, upTo uint64) bool {
+		if strings.HasPrefix(name, id+".") {
+			last, own = upTo, true
+		}
+		return !own
+	})
+	return last, own
+}
+
+// originsOf returns where a version comes from. noted is what is kept under its originKey.
+func (s *Space) originsOf(e, noted store.Entry) ([]provenance.Version, error) {
+	if e.Version == 0 {
+		return nil, nil
+	}
+	if noted.Exists() && noted.Version == e.Version && noted.Branch == e.Branch {
+		r, err := record.Decode(noted)
+		if err != nil {
+			return nil, err
+		}
+		var list []provenance.Version
+		if err := json.Unmarshal(r.Value, &list); err != nil {
+			return nil, fmt.Errorf("read where %s comes from: %w", e.Key, err)
+		}
+		return list, nil
+	}
+	own := provenance.Version{Version: e.Version, At: e.Time.UnixMicro()}
+	s.incarnations(e.Version, func(id string, _, _ uint64) bool {
+		own.Replica = replica(id, e.Branch)
+		return true
+	})
+	return []provenance.Version{own}, nil
+}
+
+// recorded is a value of one of the collections of exchanges.
+func recorded(v any) (*record.Record, error) {
+	value, err := json.Marshal(v)
+	return &record.Record{Value: value}, err
+}
+
+// knownReplica is how a branch keeps what it knows of a replica.
+type knownReplica struct {
+	Scope   provenance.Scope `json:"scope"`
+	Replica string           `json:"replica"`
+	Version uint64           `json:"version"`
+}
+
+func (k knownReplica) key() store.Key {
+	return store.Key{Namespace: lineage.Namespace, Collection: knowledge, Name: k.Scope.Key() + "." + k.Replica}
+}
+
+// knowledgeAt returns what a branch knows at a version: what it wrote, inherited and merged, and what it received of other spaces.
+func (s *Space) knowledgeAt(ctx context.Context, b *lineage.Branch, at uint64) (provenance.Knowledge, error) {
+	view := b.Lineage.At(at)
+	own := provenance.Vector{}
+	for id, upTo := range s.catalogue.Knows(view, "") {
+		if named := s.catalogue.ByID(id); !view.Has(id) && (named == nil || named.Deleted) {
+			continue // nobody else knows of it
+		}
+		s.incarnations(upTo, func(incarnation string, _, last uint64) bool {
+			own[replica(incarnation, id)] = last
+			return true
+		})
+	}
+	list := provenance.Knowledge{{Versions: own}}
+	within := store.Range{Namespace: lineage.Namespace, Collection: knowledge}
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, view, within, fillPage) {
+		if err != nil {
+			return nil, s.translate("read what is known of other spaces", err)
+		}
+		if list, err = addKnown(list, e); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func addKnown(list provenance.Knowledge, e store.Entry) (provenance.Knowledge, error) {
+	r, err := record.Decode(e)
+	if err != nil {
+		return nil, err
+	}
+	var k knownReplica
+	if err := json.Unmarshal(r.Value, &k); err != nil {
+		return nil, fmt.Errorf("read what is known of other spaces: %w", err)
+	}
+	key := k.Scope.Key()
+	i := slices.IndexFunc(list[1:], func(known provenance.Known) bool { return known.Scope.Key() == key })
+	if i < 0 {
+		return append(list, provenance.Known{Scope: k.Scope, Versions: provenance.Vector{k.Replica: k.Version}}), nil
+	}
+	list[i+1].Versions[k.Replica] = k.Version
+	return list, nil
+}
+
+// Peer tells another space about this one and a branch of it.
+type Peer struct {
+	Space  string // the present incarnation of the other's history
+	Branch string
+	At     uint64               // the version of the space that Known is of
+	Scope  provenance.Scope     // what the caller may exchange
+	Known  provenance.Knowledge // what the branch knows of that
+}
+
+// Peer returns what another space needs to know for an exchange of versions: of a branch at a version (0: the newest) and within a scope, of
+// which the caller may read what it sends and may write what it receives.
+func (a *Access) Peer(ctx context.Context, branch string, at uint64, within provenance.Scope, to Right) (Peer, error) {
+	s := a.space
+	if len(s.history) == 0 {
+		return Peer{}, &Error{Code: Unavailable, Message: "this store has no history by which spaces are told apart: it cannot exchange versions with others"}
+	}
+	scope, err := a.permitted(within, to)
+	if err != nil {
+		return Peer{}, err
+	}
+	b, err := s.branch(branch)
+	if err != nil {
+		return Peer{}, err
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return Peer{}, s.translate("read the newest version", err)
+	}
+	if at == 0 {
+		at = head.Version
+	}
+	if at > head.Version {
+		return Peer{}, invalid("version %d does not exist: the newest is %d", at, head.Version)
+	}
+	known, err := s.knowledgeAt(ctx, b, at)
+	return Peer{Space: s.history[len(s.history)-1].ID, Branch: b.Name, At: at, Scope: scope, Known: known.Within(scope)}, err
+}
+
+// permitted returns the part of a scope that the caller has a right to. Its exceptions are withheld, which its reader must not learn.
+func (a *Access) permitted(within provenance.Scope, to Right) (provenance.Scope, error) {
+	permit := a.readable
+	if to == ToWrite {
+		permit = a.writable
+	}
+	list, err := permit(within.Namespaces)
+	if err != nil || list == nil {
+		return within, err
+	}
+	var except []string
+	for _, name := range list {
+		if namespace.IsException(name) {
+			except = append(except, strings.TrimPrefix(name, namespace.Except("")))
+		}
+	}
+	within.Namespaces = namespace.Names(list)
+	return within.Withhold(except), nil
+}
+
+// pastVersion is a version of a memory, and where it comes from.
+type pastVersion struct {
+	store.Entry
+	origins []provenance.Version
+}
+
+// mostPast is how many versions of a memory are looked through.
+const mostPast = 100
+
+// past lists versions of a memory in a view, the newest first.
+func (s *Space) past(ctx context.Context, view store.Lineage, key store.Key) ([]pastVersion, error) {
+	exactly := func(key store.Key) store.Range {
+		return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+	}
+	notes, _, err := s.engine.Versions(ctx, view, exactly(originKey(key)), "", mostPast)
+	if err != nil {
+		return nil, err
+	}
+	from := map[uint64]store.Entry{}
+	for _, n := range notes {
+		from[n.Version] = n
+	}
+	entries, _, err := s.engine.Versions(ctx, view, exactly(key), "", mostPast)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]pastVersion, len(entries))
+	for i, e := range entries {
+		list[i].Entry = e
+		if list[i].origins, err = s.originsOf(e, from[e.Version]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,85 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// mostUnknown is how many memories of the default branch another space may lack for a new branch to be a fork of it.
+const mostUnknown = 5000
+
+// Adopt makes the branch of an exchange, if there is none: a fork of the default one where all was known to the other space, or else an
+// empty one.
+func (a *Access) Adopt(ctx context.Context, branch string, known provenance.Knowledge, scope provenance.Scope, w Write) error {
+	if _, err := a.space.branch(branch); !isMissing(err) {
+		return err
+	}
+	at, err := a.space.shared(ctx, known, scope)
+	if err != nil {
+		return a.space.translate("make branch "+branch, err)
+	}
+	if at == 0 {
+		_, err = a.Create(ctx, branch, w)
+		return err
+	}
+	_, err = a.Fork(ctx, Default, branch, AsOf{Version: at}, w)
+	return err
+}
+
+// shared returns the last version up to which another space knows all of the default branch; 0: it knows nothing.
+func (s *Space) shared(ctx context.Context, known provenance.Knowledge, scope provenance.Scope) (uint64, error) {
+	b, err := s.branch(Default)
+	if err != nil {
+		return 0, err
+	}
+	head, err := s.engine.Head(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all := s.As(Caller{Rights: FullRights()})
+	q := ExchangeQuery{Peer: Peer{Branch: Default, At: head.Version, Scope: scope}, Known: known}
+	at, unknown := head.Version, 0
+	for {
+		page, err := all.Versions(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		if unknown += len(page.Versions); unknown > mostUnknown {
+			return 0, nil
+		}
+		for _, v := range page.Versions {
+			first, err := s.firstUnknown(ctx, b.Lineage.At(head.Version), v.key(), known.In(v.Namespace))
+			if err != nil {
+				return 0, err
+			}
+			at = min(at, first-1)
+		}
+		if page.Next == nil {
+			return s.orNothing(at, b.Version), nil
+		}
+		q.From = *page.Next
+	}
+}
+
+// orNothing returns a version of a branch; 0: it is from before the branch.
+func (s *Space) orNothing(at, made uint64) uint64 {
+	if at < made {
+		return 0
+	}
+	return at
+}
+
+// firstUnknown returns the oldest version of a memory that is not known and has only such behind it.
+func (s *Space) firstUnknown(ctx context.Context, view store.Lineage, key store.Key, known provenance.Vector) (uint64, error) {
+	past, err := s.past(ctx, view, key)
+	first := view[0].At
+	for _, v := range past {
+		if known.HasAll(v.origins) {
+			break
+		}
+		first = v.Version
+	}
+	return first, err
+}

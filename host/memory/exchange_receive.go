@@ -1,0 +1,492 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Limits of what another space sends.
+const (
+	mostOrigins    = 64     // of one version
+	longestReplica = 128    // bytes of a name
+	mostKnown      = 20_000 // replicas that a space tells of
+	mostScopes     = 64
+	mostWithheld   = 1000           // namespaces
+	clocksApart    = 24 * time.Hour // that a version may be ahead of this clock
+	longestState   = 64 << 10       // bytes of the state of an exchange
+)
+
+// Received are versions that another space sent, for a branch that tracks it.
+type Received struct {
+	Branch   string
+	Versions []Exchanged // at most Limits.Batch
+	Known    provenance.Knowledge
+	Scope    provenance.Scope
+	Strategy Strategy
+	// State is kept with them: how far the exchange is. Complete means that the branch then knows all that Known tells of.
+	State    json.RawMessage
+	Complete bool
+}
+
+// ReceivedResult counts what became of versions.
+type ReceivedResult struct {
+	Taken     int // written
+	Known     int // had before, or superseded
+	Conflicts []ExchangeConflict
+}
+
+// ExchangeConflict is a memory that both spaces changed without knowing of each other.
+type ExchangeConflict struct {
+	Namespace string `json:"namespace"`
+	Key       string `json:"key"`
+	Kept      string `json:"kept"` // "theirs", "ours" or "both"; empty: neither yet
+}
+
+// ExchangeState returns what Received.State was last on a branch; nil: it receives from no other space. It is for callers that may read all.
+func (a *Access) ExchangeState(ctx context.Context, branch string) (json.RawMessage, error) {
+	if !a.caller.Rights.readsAll() {
+		return nil, &Error{Code: Denied, Message: "how far an exchange is, only a caller is told that may read every namespace"}
+	}
+	b, err := a.branch(branch)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.space.engine.GetAt(ctx, b.Lineage[:1], []store.Key{exchangeKey()})
+	if err != nil || !found[0].Exists() {
+		return nil, a.space.translate("read the state of an exchange", err)
+	}
+	r, err := record.Decode(found[0])
+	return r.Value, err
+}
+
+// Receive writes versions of another space to a branch that tracks it, in one commit. Hooks are asked as about stores, and the caller needs the
+// right to write each namespace. Versions that the branch knows are left out.
+func (a *Access) Receive(ctx context.Context, in Received, w Write) (ReceivedResult, error) {
+	w = a.sign(w)
+	b, err := a.space.branch(in.Branch)
+	if err != nil {
+		return ReceivedResult{}, err
+	}
+	if err := a.space.CheckScope(in.Scope); err != nil {
+		return ReceivedResult{}, err
+	}
+	if in.Scope, err = a.permitted(in.Scope, ToWrite); err != nil {
+		return ReceivedResult{}, err
+	}
+	head, err := a.space.engine.Head(ctx)
+	if err != nil {
+		return ReceivedResult{}, a.space.translate("receive", err)
+	}
+	r := &receiving{stage: a.begin(b, fromCaller), in: in, head: head.Version, sent: map[string]vectors{}, origin: map[site][]provenance.Version{}, staged: map[site]*record.Record{}}
+	r.stage.expiry = WithExpired
+	if r.known, err = a.space.knowledgeAt(ctx, b, head.Version); err != nil {
+		return ReceivedResult{}, err
+	}
+	if err := r.check(); err != nil {
+		return ReceivedResult{}, err
+	}
+	if err := r.all(ctx); err != nil {
+		return ReceivedResult{}, a.space.translate("receive", err)
+	}
+	return r.result, r.commit(ctx, w)
+}
+
+// receiving is a Receive that runs.
+type receiving struct {
+	stage  *Stage
+	in     Received
+	head   uint64
+	known  provenance.Knowledge // to the branch
+	sent   map[string]vectors
+	origin map[site][]provenance.Version
+	staged map[site]*record.Record // before hooks
+	result ReceivedResult
+}
+
+// vectors are what both sides know of a namespace.
+type vectors struct{ ours, theirs provenance.Vector }
+
+func (r *receiving) vectors(namespace string) vectors {
+	v, ok := r.sent[namespace]
+	if !ok {
+		v = vectors{r.known.In(namespace), r.in.Known.In(namespace)}
+		r.sent[namespace] = v
+	}
+	return v
+}
+
+func (r *receiving) check() error {
+	limits := r.stage.space.limits
+	if len(r.in.Versions) > limits.Batch {
+		return invalid("%d versions: at most %d can be received at once", len(r.in.Versions), limits.Batch)
+	}
+	if len(r.in.State) > longestState {
+		return invalid("the state of an exchange has %d bytes: at most %d are allowed", len(r.in.State), longestState)
+	}
+	if err := r.stage.space.CheckKnown(r.in.Known, r.head); err != nil {
+		return err
+	}
+	seen := map[store.Key]bool{}
+	for _, e := range r.in.Versions {
+		if err := r.checkOne(e); err != nil {
+			return fmt.Errorf("receive %q of namespace %q: %w", clip(e.Key, 64), clip(e.Namespace, 64), err)
+		}
+		if seen[e.key()] {
+			return invalid("%q of namespace %q is sent twice at once", clip(e.Key, 64), clip(e.Namespace, 64))
+		}
+		seen[e.key()] = true
+	}
+	return nil
+}
+
+// CheckScope returns why a scope that another space sent is not one.
+func (s *Space) CheckScope(scope provenance.Scope) error {
+	if len(scope.Withheld) > mostWithheld || len(scope.Namespaces) > mostWithheld {
+		return invalid("a scope names %d namespaces: at most %d are allowed", max(len(scope.Withheld), len(scope.Namespaces)), mostWithheld)
+	}
+	for _, name := range append(scope.Namespaces, scope.Withheld...) {
+		if name == AllNamespaces {
+			continue
+		}
+		if err := s.limits.checkName("namespace", strings.TrimSuffix(name, "/"+AllNamespaces)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckKnown returns why what another space says it knows cannot be true. head is the newest version of this space.
+func (s *Space) CheckKnown(known provenance.Knowledge, head uint64) error {
+	if len(known) > mostScopes || known.Size() > mostKnown {
+		return invalid("the other space tells of %d replicas in %d scopes: at most %d in %d are allowed", known.Size(), len(known), mostKnown, mostScopes)
+	}
+	for _, k := range known {
+		if err := s.CheckScope(k.Scope); err != nil {
+			return err
+		}
+		for name, version := range k.Versions {
+			if name == "" || len(name) > longestReplica {
+				return invalid("the name of a replica has %d bytes: it has 1 to %d", len(name), longestReplica)
+			}
+			if last, own := s.ownReplica(name, head); own && version > last {
+				return conflict("the other space knows version %d of this one, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", version, last)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *receiving) checkOne(e Exchanged) error {
+	s := r.stage.space
+	if _, err := r.stage.writing(e.Namespace); err != nil {
+		return err
+	}
+	if !r.in.Scope.Covers(e.Namespace) {
+		return invalid("the namespace is not part of the exchange")
+	}
+	if err := s.limits.checkKey(e.Key); err != nil {
+		return err
+	}
+	if len(e.Origins) == 0 || len(e.Origins) > mostOrigins {
+		return invalid("it has %d origins: it has 1 to %d", len(e.Origins), mostOrigins)
+	}
+	for _, v := range e.Origins {
+		if err := r.checkOrigin(v); err != nil {
+			return err
+		}
+	}
+	if e.Deleted {
+		return nil
+	}
+	if err := s.limits.checkText("agent", e.Agent, s.limits.Key); err != nil {
+		return err
+	}
+	return s.limits.checkItem(imported(e.Memory))
+}
+
+func (r *receiving) checkOrigin(v provenance.Version) error {
+	s := r.stage.space
+	if v.Replica == "" || len(v.Replica) > longestReplica || v.Version == 0 {
+		return invalid("its origin %.64q v%d is none", v.Replica, v.Version)
+	}
+	if last, own := s.ownReplica(v.Replica, r.head); own && v.Version > last {
+		return conflict("it is version %d of this space, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", v.Version, last)
+	}
+	if ahead := v.Time().Sub(s.clock()); ahead > clocksApart {
+		return invalid("it was written at %s, and it is %s here: set the clock that is wrong", FormatTime(v.Time()), FormatTime(s.clock()))
+	}
+	return nil
+}
+
+// all decides about each version.
+func (r *receiving) all(ctx context.Context) error {
+	n := len(r.in.Versions)
+	keys := make([]store.Key, 2*n)
+	for i, e := range r.in.Versions {
+		keys[i], keys[n+i] = e.key(), originKey(e.key())
+	}
+	var found []store.Entry
+	var err error
+	if n > 0 {
+		if found, err = r.stage.space.engine.GetAt(ctx, r.stage.branch.Lineage, keys); err != nil {
+			return err
+		}
+	}
+	for i, e := range r.in.Versions {
+		if err := r.one(ctx, e, found[i], found[n+i]); err != nil {
+			return err
+		}
+	}
+	if r.in.Complete {
+		if err := r.learn(); err != nil {
+			return err
+		}
+	}
+	state, err := recorded(r.in.State)
+	r.stage.set(site{Key: exchangeKey()}, state)
+	return err
+}
+
+// local is the present version of a memory here.
+type local struct {
+	entry   store.Entry
+	record  *record.Record // nil: there is none
+	origins []provenance.Version
+}
+
+func (r *receiving) one(ctx context.Context, e Exchanged, entry, noted store.Entry) error {
+	ours, err := r.stage.space.originsOf(entry, noted)
+	if err != nil {
+		return err
+	}
+	l := local{entry: entry, origins: ours}
+	if entry.Exists() {
+		if l.record, err = record.Of(entry); err != nil {
+			return err
+		}
+	}
+	theirs, err := r.record(e)
+	if err != nil {
+		return err
+	}
+	v := r.vectors(e.Namespace)
+	known := v.ours.HasAll(e.Origins) || provenance.Same(provenance.Union(ours, nil), provenance.Union(e.Origins, nil))
+	switch {
+	case known, erased(l.record, theirs), entry.Version == 0 && e.Deleted:
+		r.result.Known++
+	case entry.Version == 0 || v.theirs.HasAll(ours):
+		r.take(e, theirs, e.Origins)
+	case l.equals(theirs):
+		r.take(e, l.record, provenance.Union(ours, e.Origins))
+	default:
+		return r.conflict(ctx, e, theirs, l)
+	}
+	return nil
+}
+
+// record returns what a version holds; nil: it is a deletion.
+func (r *receiving) record(e Exchanged) (*record.Record, error) {
+	if e.Deleted {
+		return nil, nil
+	}
+	is, err := newRecord(imported(e.Memory), e.Agent)
+	if is.Created > r.stage.now.UnixMicro() {
+		is.Created = 0
+	}
+	return &is, err
+}
+
+func (l local) equals(theirs *record.Record) bool {
+	if l.record == nil || theirs == nil {
+		return l.record == nil && theirs == nil
+	}
+	return l.record.SameContent(*theirs)
+}
+
+// erased reports whether a version is what a purge erased here: it does not come back.
+func erased(here, theirs *record.Record) bool {
+	if here == nil || here.Purged == "" || theirs == nil {
+		return false
+	}
+	value, err := theirs.Encode()
+	return err == nil && record.Digest(value) == here.Purged
+}
+
+// take writes a version; with origins nil, as one of this space.
+func (r *receiving) take(e Exchanged, is *record.Record, origins []provenance.Version) {
+	at := site{Key: e.key()}
+	r.stage.set(at, is)
+	if r.result.Taken++; origins != nil {
+		r.origin[at] = origins
+		r.staged[at] = is
+	}
+}
+
+// conflict decides about a memory that both sides changed. The result is a version of its own, unless nothing is decided: other spaces then
+// take it in place of both.
+func (r *receiving) conflict(ctx context.Context, e Exchanged, theirs *record.Record, l local) error {
+	kept, is, err := r.decide(ctx, e, theirs, l)
+	if err != nil {
+		return err
+	}
+	r.result.Conflicts = append(r.result.Conflicts, ExchangeConflict{e.Namespace, e.Key, kept})
+	if kept != "" {
+		r.take(e, is, nil)
+	}
+	return nil
+}
+
+func (r *receiving) decide(ctx context.Context, e Exchanged, theirs *record.Record, l local) (kept string, is *record.Record, err error) {
+	switch r.in.Strategy {
+	case Source:
+		return "theirs", theirs, nil
+	case Target:
+		return "ours", l.record, nil
+	case Strict:
+		return "", nil, nil
+	case Fields:
+		merged, err := r.fields(ctx, e, theirs, l)
+		if merged != nil || err != nil {
+			return "both", merged, err
+		}
+	}
+	if provenance.Latest(e.Origins).Compare(provenance.Latest(l.origins)) > 0 {
+		return "theirs", theirs, nil
+	}
+	return "ours", l.record, nil
+}
+
+// fields merges a memory field by field, with the newest version that the other space knows for a base; nil: both changed the same field.
+func (r *receiving) fields(ctx context.Context, e Exchanged, theirs *record.Record, l local) (*record.Record, error) {
+	if theirs == nil || l.record == nil || l.record.Purged != "" {
+		return nil, nil
+	}
+	base, err := r.base(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	merged, ok := record.Merge(base, *theirs, *l.record)
+	if !ok {
+		return nil, nil
+	}
+	merged.Agent = r.stage.agent
+	merged.Succeed(l.record, l.entry)
+	return &merged, nil
+}
+
+// base is the newest version here that the other space knows; the zero Record: none is kept.
+func (r *receiving) base(ctx context.Context, e Exchanged) (record.Record, error) {
+	past, err := r.stage.space.past(ctx, r.stage.branch.Lineage, e.key())
+	if err != nil {
+		return record.Record{}, err
+	}
+	for _, v := range past {
+		if !r.vectors(e.Namespace).theirs.HasAll(v.origins) {
+			continue
+		}
+		is, err := record.Of(v.Entry)
+		if is == nil || is.Purged != "" {
+			return record.Record{}, err
+		}
+		return *is, err
+	}
+	return record.Record{}, nil
+}
+
+// learn stages what the other space knows, within the scope of the exchange.
+func (r *receiving) learn() error {
+	for _, k := range r.in.Known {
+		scope := k.Scope.Within(r.in.Scope)
+		had := r.known.Throughout(scope)
+		for name, version := range k.Versions {
+			if _, own := r.stage.space.ownReplica(name, r.head); own || version <= had[name] {
+				continue
+			}
+			known := knownReplica{scope, name, version}
+			value, err := recorded(known)
+			if err != nil {
+				return err
+			}
+			r.stage.set(site{Key: known.key()}, value)
+		}
+	}
+	return nil
+}
+
+// commit asks the hooks and writes everything.
+func (r *receiving) commit(ctx context.Context, w Write) error {
+	if len(r.result.Conflicts) > 0 && r.in.Strategy == Strict {
+		return r.refused()
+	}
+	t := r.stage
+	if err := t.room(); err != nil {
+		return err
+	}
+	proposal, err := t.askHooks(ctx, w)
+	if err != nil {
+		return err
+	}
+	if proposal != "" {
+		return &Error{Code: Denied, Message: "nothing was received: a change must be approved first, and an exchange cannot wait: leave its namespace out"}
+	}
+	for at, list := range r.origin {
+		if is := r.staged[at]; is != nil && !is.SameContent(*t.changed[at]) {
+			continue // a hook changed it: it is a version of this space
+		}
+		noted, err := recorded(list)
+		if err != nil {
+			return err
+		}
+		t.set(site{Key: originKey(at.Key)}, noted)
+	}
+	_, err = t.finish(ctx, Commit{Write: w}, store.Request{}, "receive")
+	return err
+}
+
+// conflictsListed is how many conflicts an error names.
+const conflictsListed = 20
+
+func (r *receiving) refused() error {
+	list := r.result.Conflicts
+	names := &bytes.Buffer{}
+	for i, c := range list[:min(len(list), conflictsListed)] {
+		if i > 0 {
+			names.WriteString(", ")
+		}
+		fmt.Fprintf(names, "%s#%s", c.Namespace, clip(c.Key, 64))
+	}
+	return &Error{Code: Conflict, Message: fmt.Sprintf("nothing was merged: both sides changed %d memories: %s. Choose a side with --strategy newest, source, target or fields", len(list), names),
+		Details: map[string]any{"conflicts": len(list)}}
+}
+
+// Track begins an exchange: it forks a branch that tracks another space, with a first state, or returns the state of one that is under way.
+func (a *Access) Track(ctx context.Context, from, name string, state json.RawMessage, w Write) (json.RawMessage, error) {
+	was, err := a.ExchangeState(ctx, name)
+	switch {
+	case err == nil && was != nil:
+		return was, nil
+	case err == nil:
+		return nil, conflict("branch %q tracks no other space: rename or delete it, because an exchange uses that name", name)
+	case !isMissing(err):
+		return nil, err
+	}
+	if _, err := a.Fork(ctx, from, name, AsOf{}, w); err != nil {
+		return nil, err
+	}
+	_, err = a.Receive(ctx, Received{Branch: name, State: state}, w)
+	return nil, err
+}
+
+func isMissing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == NotFound
+}

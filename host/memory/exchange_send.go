@@ -1,0 +1,233 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// ExchangePlace continues a list of versions. The zero ExchangePlace begins it.
+type ExchangePlace struct {
+	Segment int    `json:"s,omitempty"` // of the lineage, from the oldest ancestor on
+	After   uint64 `json:"a,omitempty"` // the version up to which that segment was listed
+	Within  int    `json:"w,omitempty"` // how many changes of the next version were
+	// Scan lists every key of the branch, where the change log was trimmed.
+	Scan   bool   `json:"f,omitempty"`
+	Cursor []byte `json:"c,omitempty"`
+	Last   string `json:"l,omitempty"` // of the keys that were listed
+}
+
+// ExchangeQuery selects versions for another space.
+type ExchangeQuery struct {
+	Peer                       // this branch, as Access.Peer told of it: with To read
+	Known provenance.Knowledge // what the receiver knows
+	From  ExchangePlace
+	Limit int // versions; 0: Limits.Page
+	Bytes int // of values, about; 0: 4 MiB
+}
+
+// ExchangePage is a part of the versions that another space lacks.
+type ExchangePage struct {
+	Versions []Exchanged
+	Next     *ExchangePlace // nil: the end
+}
+
+// sending fills a page.
+type sending struct {
+	space   *Space
+	query   ExchangeQuery
+	rights  Rights
+	lineage store.Lineage
+	known   map[string]provenance.Vector // to the receiver, by namespace
+	page    ExchangePage
+	bytes   int
+}
+
+// exchangeStep is how many keys are looked at together.
+const exchangeStep = 500
+
+// Versions lists the newest versions of memories on a branch that a receiver does not know.
+func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, error) {
+	b, err := a.branch(q.Branch)
+	if err != nil {
+		return ExchangePage{}, err
+	}
+	q.Limit = a.space.page(q.Limit)
+	if q.Bytes <= 0 {
+		q.Bytes = 4 << 20
+	}
+	p := &sending{space: a.space, query: q, rights: a.caller.Rights, lineage: b.Lineage.At(q.At), known: map[string]provenance.Vector{}}
+	at := q.From
+	if at.Segment < 0 || at.Within < 0 {
+		return ExchangePage{}, errCursor()
+	}
+	if !at.Scan {
+		err = p.changes(ctx, at)
+		if _, trimmed := asTrimmed(err); !trimmed {
+			return p.page, a.space.translate("list versions", err)
+		}
+		at, p.page, p.bytes = ExchangePlace{Scan: true}, ExchangePage{}, 0
+	}
+	return p.page, a.space.translate("list versions", p.scan(ctx, at))
+}
+
+// changes follows the change logs of the lineage.
+func (p *sending) changes(ctx context.Context, at ExchangePlace) error {
+	for ; at.Segment < len(p.lineage); at = (ExchangePlace{Segment: at.Segment + 1}) {
+		segment := p.lineage[len(p.lineage)-1-at.Segment]
+		at.After = max(at.After, p.sure(segment))
+		for at.After < segment.At {
+			changes, next, err := p.space.engine.Changes(ctx, segment.Branch, at.After, segment.At, changesPage)
+			if err != nil {
+				return err
+			}
+			if done, err := p.add(ctx, segment.Branch, changes, &at); err != nil || done {
+				return err
+			}
+			if next == 0 {
+				break
+			}
+			at.After, at.Within = next, 0
+		}
+	}
+	return nil
+}
+
+// sure returns the version up to which the receiver knows all of a segment.
+func (p *sending) sure(segment store.Segment) (upTo uint64) {
+	has := p.query.Known.Throughout(p.query.Scope)
+	p.space.incarnations(segment.At, func(id string, first, last uint64) bool {
+		known := min(has[replica(id, segment.Branch)], last)
+		if known >= first {
+			upTo = known
+		}
+		return known == last
+	})
+	return upTo
+}
+
+// add adds what changes made, and reports whether the page is full: at then continues it.
+func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Change, at *ExchangePlace) (bool, error) {
+	for i := min(at.Within, len(changes)); i < len(changes); {
+		end := min(i+min(exchangeStep, p.query.Limit), len(changes))
+		keys, versions := []store.Key{}, map[store.Key]uint64{}
+		for _, c := range changes[i:end] {
+			if p.wants(c.Key) {
+				keys, versions[c.Key] = append(keys, c.Key), max(c.Version, versions[c.Key])
+			}
+		}
+		slices.SortFunc(keys, compareKeys)
+		keys = slices.Compact(keys)
+		err := p.put(ctx, keys, func(e store.Entry) bool { return e.Branch == b && e.Version == versions[e.Key] })
+		if err != nil {
+			return false, err
+		}
+		if i = end; p.full() {
+			p.page.Next = after(changes, i, at)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// after returns the place behind the first n of some changes.
+func after(changes []store.Change, n int, at *ExchangePlace) *ExchangePlace {
+	next := ExchangePlace{Segment: at.Segment, After: changes[n-1].Version}
+	if n == len(changes) || changes[n].Version != changes[n-1].Version {
+		return &next
+	}
+	first := n - 1
+	for first > 0 && changes[first-1].Version == changes[n].Version {
+		first--
+	}
+	next.After, next.Within = changes[n].Version-1, n-first
+	return &next
+}
+
+func (p *sending) full() bool {
+	return len(p.page.Versions) >= p.query.Limit || p.bytes >= p.query.Bytes
+}
+
+func (p *sending) wants(key store.Key) bool {
+	return key.Collection == memories && p.query.Scope.Covers(key.Namespace) && p.rights.MayRead(key.Namespace)
+}
+
+// put adds the newest versions of keys that are wanted.
+func (p *sending) put(ctx context.Context, keys []store.Key, want func(store.Entry) bool) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	both := slices.Clone(keys)
+	for _, key := range keys {
+		both = append(both, originKey(key))
+	}
+	found, err := p.space.engine.GetAt(ctx, p.lineage, both)
+	if err != nil {
+		return err
+	}
+	for i := range keys {
+		if want(found[i]) {
+			if err := p.one(found[i], found[len(keys)+i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one adds a version unless the receiver knows it.
+func (p *sending) one(e, noted store.Entry) error {
+	list, err := p.space.originsOf(e, noted)
+	if err != nil {
+		return err
+	}
+	known, ok := p.known[e.Namespace]
+	if !ok {
+		known = p.query.Known.In(e.Namespace)
+		p.known[e.Namespace] = known
+	}
+	if known.HasAll(list) {
+		return nil
+	}
+	sent := Exchanged{Deleted: true, Origins: list}
+	sent.Namespace, sent.Key = e.Namespace, e.Name
+	if e.Exists() {
+		r, err := record.Decode(e)
+		if err != nil {
+			return err
+		}
+		if r.Purged == "" {
+			sent = Exchanged{Memory: exported(memoryOf(e, r)), Origins: list}
+			sent.Version, sent.Timestamp = 0, nil // Origins tell
+		}
+	}
+	p.page.Versions = append(p.page.Versions, sent)
+	p.bytes += len(e.Value)
+	return nil
+}
+
+// scan goes through all keys of the branch.
+func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
+	for {
+		entries, next, err := p.space.engine.Versions(ctx, p.lineage, store.Range{}, store.Cursor(at.Cursor), min(exchangeStep, p.query.Limit))
+		if err != nil {
+			return err
+		}
+		var keys []store.Key
+		for _, e := range entries {
+			if id := differencePlace(e.Key); id != at.Last && p.wants(e.Key) {
+				keys, at.Last = append(keys, e.Key), id
+			}
+		}
+		if err := p.put(ctx, keys, func(e store.Entry) bool { return e.Version != 0 }); err != nil || next == "" {
+			return err
+		}
+		if at.Cursor = []byte(next); p.full() {
+			p.page.Next = &at
+			return nil
+		}
+	}
+}

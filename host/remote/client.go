@@ -1,0 +1,159 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+const (
+	connectWithin = 10 * time.Second
+	answerWithin  = 2 * time.Minute
+	longestURL    = 2048     // bytes
+	longestKey    = 4096     // bytes
+	longestAnswer = 16 << 20 // bytes of an answer that is no page
+)
+
+// Client is a Peer over HTTP.
+type Client struct {
+	url    string
+	key    string
+	client *http.Client
+}
+
+// NewClient returns a client of a server, with an API key and the certificates to trust; nil: the system's. It does not connect.
+func NewClient(address, key string, roots *x509.CertPool) (*Client, error) {
+	parsed, err := CheckURL(address)
+	if err != nil {
+		return nil, err
+	}
+	if len(key) > longestKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, invalid("the key must be one word of at most %d bytes, as alcove key create printed it", longestKey)
+	}
+	if parsed.Scheme == "http" && key != "" && !isLocal(parsed.Hostname()) {
+		return nil, invalid("%s would show the key to everybody on the way: use https://", address)
+	}
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: connectWithin}).DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   connectWithin,
+		ResponseHeaderTimeout: answerWithin,
+		IdleConnTimeout:       time.Minute,
+		DisableCompression:    true,
+	}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &Client{strings.TrimRight(parsed.String(), "/"), key, client}, nil
+}
+
+// CheckURL reads the URL of a server.
+func CheckURL(address string) (*url.URL, error) {
+	if len(address) > longestURL {
+		return nil, invalid("the URL has %d bytes: at most %d are allowed", len(address), longestURL)
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return nil, invalid("%.200q is not the URL of a server: give one such as https://memory.example:9742", address)
+	}
+	if parsed.User != nil || parsed.Fragment != "" || parsed.RawQuery != "" {
+		return nil, invalid("the URL of a server has no user, ? and #: give the key with --key-file")
+	}
+	return parsed, nil
+}
+
+func isLocal(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
+}
+
+// Introduce implements Peer.
+func (c *Client) Introduce(ctx context.Context, r introduction) (a introduced, err error) {
+	return a, c.ask(ctx, introducePath, r, &a)
+}
+
+// Versions implements Peer.
+func (c *Client) Versions(ctx context.Context, r request) (page, error) {
+	body, err := c.post(ctx, versionsPath, r)
+	if err != nil {
+		return page{}, err
+	}
+	defer body.Close()
+	return readPage(body)
+}
+
+// Receive implements Peer.
+func (c *Client) Receive(ctx context.Context, p page) (done Result, err error) {
+	return done, c.ask(ctx, receivePath, p, &done)
+}
+
+// ask sends a request and reads its answer.
+func (c *Client) ask(ctx context.Context, path string, in, out any) error {
+	body, err := c.post(ctx, path, in)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, longestAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", c.url, err)
+	}
+	return nil
+}
+
+// post sends a request. The caller closes the body of the answer.
+func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, error) {
+	var body bytes.Buffer
+	kind := "application/json"
+	if p, ok := in.(page); ok {
+		kind = "application/zstd"
+		if err := p.write(&body); err != nil {
+			return nil, err
+		}
+	} else if err := json.NewEncoder(&body).Encode(in); err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, &body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", kind)
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Cause: err, Message: fmt.Sprintf("reach %s: %v", c.url, err)}
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	defer answer.Body.Close()
+	return nil, c.refused(answer)
+}
+
+// refused is the error that an answer tells of.
+func (c *Client) refused(answer *http.Response) error {
+	var said struct{ Error failure }
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // what came is told
+	code, message := memory.Unavailable, answer.Status
+	if json.Unmarshal(text, &said) == nil && said.Error.Message != "" {
+		code, message = said.Error.Code, clipTo(said.Error.Message, 2000)
+	}
+	if answer.StatusCode == http.StatusNotFound && said.Error.Code == "" {
+		message = "there is no Alcove that can be synchronised with"
+	}
+	return &memory.Error{Code: code, Retryable: said.Error.Retryable, Message: fmt.Sprintf("%s says: %s", c.url, message)}
+}
+
+func clipTo(text string, most int) string { return text[:min(len(text), most)] }

@@ -1,0 +1,200 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+)
+
+// Tracking is what the names of branches begin with that receive from other spaces.
+const Tracking = "remotes/"
+
+// mergedAtOnce is how many versions a branch that tracks another space receives before they are merged: a merge is one commit.
+const mergedAtOnce = 20_000
+
+// Conflict is a memory that both spaces changed without knowing of each other.
+type Conflict = memory.ExchangeConflict
+
+// Result counts what an exchange brought to a branch.
+type Result struct {
+	Taken     int        `json:"taken"` // versions written
+	Known     int        `json:"known"` // that it had before
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Version   uint64     `json:"version,omitempty"` // of the last merge; 0: there was nothing to merge
+}
+
+func (r *Result) add(o Result) {
+	r.Taken, r.Known, r.Conflicts, r.Version = r.Taken+o.Taken, r.Known+o.Known, append(r.Conflicts, o.Conflicts...), max(r.Version, o.Version)
+}
+
+// progress is how far a branch has received. It is kept on the branch, in the commit of what it received.
+type progress struct {
+	Space    string           `json:"space"` // that sends
+	Branch   string           `json:"branch"`
+	Scope    provenance.Scope `json:"scope"`
+	At       uint64           `json:"at"`   // of the sender
+	Next     string           `json:"next"` // empty: at the beginning, or complete
+	Received int              `json:"received"`
+}
+
+func (p progress) continues(o progress) bool {
+	return p.Space == o.Space && p.Branch == o.Branch && p.Scope.Key() == o.Scope.Key()
+}
+
+// receiver receives versions on a branch that tracks another space, and merges them.
+type receiver struct {
+	space    *memory.Space
+	caller   memory.Caller // who may write what is received
+	branch   string        // to merge into
+	tracking string
+	strategy memory.Strategy
+}
+
+func trackingBranch(peer, branch string) string {
+	return Tracking + peer + "/" + cmp.Or(branch, memory.Default)
+}
+
+// owner is the access that forks, merges and deletes the tracking branch, which needs no right of the caller: what lies on it was written
+// with those.
+func (r *receiver) owner() *memory.Access {
+	return r.space.As(memory.Caller{Agent: r.caller.Agent, Rights: memory.FullRights()})
+}
+
+// state returns the progress of an exchange that was interrupted; ok is false without one.
+func (r *receiver) state(ctx context.Context) (was progress, ok bool) {
+	text, err := r.owner().ExchangeState(ctx, r.tracking)
+	if err != nil || text == nil {
+		return was, false
+	}
+	return was, json.Unmarshal(text, &was) == nil
+}
+
+// begin begins an exchange, or continues the one that p continues.
+func (r *receiver) begin(ctx context.Context, p progress) (progress, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return p, err
+	}
+	was, err := r.owner().Track(ctx, r.branch, r.tracking, text, memory.Write{})
+	if err != nil || was == nil {
+		return p, err
+	}
+	var old progress
+	if json.Unmarshal(was, &old) == nil && old.continues(p) && (p.At == 0 || p.At == old.At) {
+		return old, nil
+	}
+	if err := r.drop(ctx); err != nil {
+		return p, err
+	}
+	_, err = r.owner().Track(ctx, r.branch, r.tracking, text, memory.Write{})
+	return p, err
+}
+
+// drop deletes the tracking branch.
+func (r *receiver) drop(ctx context.Context) error {
+	return r.owner().Delete(ctx, memory.Deletion{Branch: r.tracking, Force: true, Final: true}, memory.Write{})
+}
+
+// take receives a page, and merges after the last one.
+func (r *receiver) take(ctx context.Context, p progress, pg page) (progress, Result, error) {
+	var done Result
+	next := p
+	next.At, next.Next, next.Received = pg.At, pg.next, p.Received+len(pg.versions)
+	step := r.space.Limits().Batch
+	for first := 0; first == 0 || first < len(pg.versions); first += step {
+		end := min(first+step, len(pg.versions))
+		in := memory.Received{Branch: r.tracking, Versions: pg.versions[first:end], Known: pg.Known, Scope: next.Scope, Strategy: r.strategy}
+		at := p
+		if end == len(pg.versions) {
+			at, in.Complete = next, pg.next == ""
+		}
+		var err error
+		if in.State, err = json.Marshal(at); err != nil {
+			return p, done, err
+		}
+		got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
+		if err != nil {
+			return p, done, err
+		}
+		done.add(Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts})
+	}
+	if pg.next != "" && next.Received < mergedAtOnce {
+		return next, done, nil
+	}
+	version, err := r.merge(ctx)
+	done.Version = version
+	if err == nil && pg.next != "" {
+		next.Received = 0
+		next, err = r.begin(ctx, next)
+	}
+	return next, done, err
+}
+
+// again is how often an exchange is begun again that was overtaken.
+const again = 5
+
+// overtaken is the error of an exchange during which what it received was changed here, too. Which version replaces which is then decided
+// again, by what both sides know now.
+func overtaken() error {
+	return &memory.Error{Code: memory.Conflict, Retryable: true, Message: "memories were changed while they were received: synchronise again"}
+}
+
+func isOvertaken(err error) bool {
+	e, ok := errors.AsType[*memory.Error](err)
+	return ok && e.Code == memory.Conflict && e.Retryable
+}
+
+// merge merges what was received, and deletes the tracking branch.
+func (r *receiver) merge(ctx context.Context) (uint64, error) {
+	merged, err := r.owner().Merge(ctx, memory.Merge{Source: r.tracking, Target: r.branch, Strategy: memory.Strict, Origins: true}, memory.Write{})
+	if e, ok := errors.AsType[*memory.Error](err); err != nil && !(ok && e.Code == memory.Conflict) {
+		return 0, err
+	}
+	if dropped := r.drop(ctx); dropped != nil {
+		return 0, dropped
+	}
+	if err != nil || merged.Unresolved > 0 {
+		return 0, overtaken()
+	}
+	return merged.Version, nil
+}
+
+// turns lets one exchange at a time use a tracking branch.
+type turns struct {
+	mu    sync.Mutex
+	taken map[string]chan struct{}
+}
+
+// take waits for the turn of a branch. The caller calls end.
+func (t *turns) take(ctx context.Context, branch string) (end func(), err error) {
+	for {
+		t.mu.Lock()
+		busy := t.taken[branch]
+		if busy == nil {
+			break
+		}
+		t.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	defer t.mu.Unlock()
+	if t.taken == nil {
+		t.taken = map[string]chan struct{}{}
+	}
+	mine := make(chan struct{})
+	t.taken[branch] = mine
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.taken, branch)
+		close(mine)
+	}, nil
+}

@@ -1,0 +1,242 @@
+// Package remote exchanges memories with other spaces: it pulls, pushes, and serves those that do.
+//
+// Each exchange brings the newest versions that one branch lacks of another to a branch that tracks it, which is then merged. Package
+// provenance tells which ones it lacks.
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+)
+
+// Peer is another space.
+type Peer interface {
+	// Introduce returns what the other space tells about itself.
+	Introduce(ctx context.Context, r introduction) (introduced, error)
+	// Versions returns a page of what this space lacks.
+	Versions(ctx context.Context, r request) (page, error)
+	// Receive gives a page to the other space.
+	Receive(ctx context.Context, p page) (Result, error)
+}
+
+// introduction is what a space says that begins an exchange.
+type introduction struct {
+	Space  string               `json:"space"`
+	Branch string               `json:"branch"`
+	Scope  provenance.Scope     `json:"scope"`
+	Push   bool                 `json:"push,omitempty"` // it will send
+	Known  provenance.Knowledge `json:"known,omitempty"`
+}
+
+// introduced is the answer.
+type introduced struct {
+	Space  string               `json:"space"`
+	Branch string               `json:"branch"`
+	At     uint64               `json:"at"`
+	Scope  provenance.Scope     `json:"scope"` // that the key has a right to
+	Known  provenance.Knowledge `json:"known"`
+	// Received is how far an earlier push came that was interrupted.
+	Received *progress `json:"received,omitempty"`
+}
+
+// request asks for a page of versions.
+type request struct {
+	Branch string               `json:"branch"`
+	At     uint64               `json:"at"`
+	Scope  provenance.Scope     `json:"scope"`
+	Known  provenance.Knowledge `json:"known"`
+	From   string               `json:"from,omitempty"`
+}
+
+// Exchange says what to exchange.
+type Exchange struct {
+	Remote     string // its name, of which the tracking branch has its own
+	Branch     string // of both spaces; empty: memory.Default
+	Namespaces []string
+	Never      []string        // namespaces that stay here, as names and patterns
+	Strategy   memory.Strategy // of conflicts; empty: memory.Newest
+}
+
+func (e Exchange) scope() provenance.Scope {
+	return provenance.Scope{Namespaces: e.Namespaces}.Withhold(e.Never)
+}
+
+// Space exchanges versions of a space with others.
+type Space struct {
+	Memory *memory.Space
+	Caller memory.Caller // who pulls and pushes
+	Page   int           // versions in a page; 0: 500
+	turns  turns
+}
+
+// Pull brings what a branch lacks of another space.
+func (s *Space) Pull(ctx context.Context, from Peer, e Exchange) (Result, error) {
+	return repeated(func() (Result, error) { return s.pull(ctx, from, e.withDefaults()) })
+}
+
+// Push sends what another space lacks of a branch, which receives it with the rights of the key.
+func (s *Space) Push(ctx context.Context, to Peer, e Exchange) (Result, error) {
+	return repeated(func() (Result, error) { return s.push(ctx, to, e.withDefaults()) })
+}
+
+// repeated begins an exchange again that was overtaken.
+func repeated(do func() (Result, error)) (done Result, err error) {
+	for range again {
+		if done, err = do(); !isOvertaken(err) {
+			break
+		}
+	}
+	return done, err
+}
+
+func (e Exchange) withDefaults() Exchange {
+	e.Branch, e.Strategy = cmp.Or(e.Branch, memory.Default), cmp.Or(e.Strategy, memory.Newest)
+	return e
+}
+
+func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, err error) {
+	r := &receiver{s.Memory, s.Caller, e.Branch, trackingBranch(e.Remote, e.Branch), e.Strategy}
+	end, err := s.turns.take(ctx, r.tracking)
+	if err != nil {
+		return done, err
+	}
+	defer end()
+	ours, theirs, err := s.meet(ctx, from, e, false)
+	if err != nil {
+		return done, err
+	}
+	p := progress{Space: theirs.Space, Branch: e.Branch, Scope: theirs.Scope}
+	was, underway := r.state(ctx)
+	underway = underway && was.continues(p)
+	if p.At = theirs.At; underway && was.Next != "" {
+		p = was
+	}
+	for first := true; first || p.Next != ""; first = false {
+		pg, err := from.Versions(ctx, request{Branch: e.Branch, At: p.At, Scope: p.Scope, Known: ours.Known, From: p.Next})
+		if err != nil {
+			return done, err
+		}
+		if first && !underway && s.idle(pg, ours, theirs) {
+			return done, nil
+		}
+		if first {
+			if p, err = r.begin(ctx, p); err != nil {
+				return done, err
+			}
+		}
+		var got Result
+		if p, got, err = r.take(ctx, p, pg); err != nil {
+			return done, err
+		}
+		done.add(got)
+	}
+	return done, nil
+}
+
+// idleVersions is how many versions of another space may bring nothing before that is noted.
+const idleVersions = 5000
+
+// idle reports whether a pull would bring nothing: it then writes nothing either, or two spaces that watch each other would never rest.
+func (s *Space) idle(pg page, ours memory.Peer, theirs introduced) bool {
+	if len(pg.versions) > 0 || pg.next != "" {
+		return false
+	}
+	had, news := ours.Known.Throughout(theirs.Scope), false
+	for replica, version := range theirs.Known.Throughout(theirs.Scope) {
+		news = news || version > had[replica]+idleVersions
+	}
+	return !news
+}
+
+// errItself is the error of an exchange of a space with itself.
+var errItself = errors.New("the remote is this data directory itself, or a plain copy of its files: make copies with alcove backup and restore, or alcove clone")
+
+// meet has both sides tell about themselves, and makes the branch here if it is missing.
+func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (ours memory.Peer, theirs introduced, err error) {
+	us, scope := s.Memory.As(s.Caller), e.scope()
+	own, err := us.Peer(ctx, memory.Default, 0, scope, memory.ToRead)
+	if err != nil {
+		return ours, theirs, err
+	}
+	hello := introduction{Space: own.Space, Branch: e.Branch, Scope: own.Scope, Push: push}
+	if push {
+		if own, err = us.Peer(ctx, e.Branch, 0, scope, memory.ToRead); err != nil {
+			return ours, theirs, err
+		}
+		hello.Known = own.Known
+	}
+	if theirs, err = peer.Introduce(ctx, hello); err != nil {
+		return ours, theirs, err
+	}
+	if theirs.Space == own.Space {
+		return ours, theirs, errItself
+	}
+	if err := s.Memory.CheckScope(theirs.Scope); err != nil {
+		return ours, theirs, err
+	}
+	if err := s.Memory.CheckKnown(theirs.Known, own.At); err != nil {
+		return ours, theirs, err
+	}
+	theirs.Scope = own.Scope.Within(theirs.Scope) // whatever the other says, what stays here stays
+	if !push {
+		if err := us.Adopt(ctx, e.Branch, theirs.Known, theirs.Scope, memory.Write{}); err != nil {
+			return ours, theirs, err
+		}
+	}
+	ours, err = us.Peer(ctx, e.Branch, 0, theirs.Scope, memory.ToRead)
+	return ours, theirs, err
+}
+
+func (s *Space) push(ctx context.Context, to Peer, e Exchange) (done Result, err error) {
+	end, err := s.turns.take(ctx, "push "+trackingBranch(e.Remote, e.Branch))
+	if err != nil {
+		return done, err
+	}
+	defer end()
+	ours, theirs, err := s.meet(ctx, to, e, true)
+	if err != nil {
+		return done, err
+	}
+	from := ""
+	if r := theirs.Received; r != nil && r.Next != "" && r.Space == ours.Space && r.Scope.Key() == theirs.Scope.Key() && r.At <= ours.At {
+		if ours, err = s.Memory.As(s.Caller).Peer(ctx, e.Branch, r.At, theirs.Scope, memory.ToRead); err != nil {
+			return done, err
+		}
+		from = r.Next
+	}
+	for first := true; first || from != ""; first = false {
+		pg, err := listed(ctx, s.Memory.As(s.Caller), ours, theirs.Known, from, s.Page)
+		if err != nil {
+			return done, err
+		}
+		if first && theirs.Received == nil && len(pg.versions) == 0 && pg.next == "" {
+			return done, nil
+		}
+		pg.Strategy = e.Strategy
+		got, err := to.Receive(ctx, pg)
+		if err != nil {
+			return done, err
+		}
+		done.add(got)
+		from = pg.next
+	}
+	return done, nil
+}
+
+// listed is a page of what another space lacks.
+func listed(ctx context.Context, us *memory.Access, ours memory.Peer, known provenance.Knowledge, from string, most int) (page, error) {
+	at, err := placeOf(from)
+	if err != nil {
+		return page{}, err
+	}
+	list, err := us.Versions(ctx, memory.ExchangeQuery{Peer: ours, Known: known, From: at, Limit: cmp.Or(most, 500), Bytes: pageBytes})
+	if err != nil {
+		return page{}, err
+	}
+	next, err := token(list.Next)
+	return page{header{Space: ours.Space, Branch: ours.Branch, At: ours.At, Scope: ours.Scope, Known: ours.Known}, list.Versions, next}, err
+}

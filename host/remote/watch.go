@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	waitPath    = "/sync/wait"
+	longestWait = 25 * time.Second // of a request for news
+	mostWaiting = 128              // requests for news; others are answered at once
+	look        = time.Minute      // between two exchanges without news
+	firstPause  = time.Second      // after one that failed, growing
+	mostPause   = time.Minute
+	gather      = 300 * time.Millisecond // what is written within it goes in one exchange
+)
+
+// news asks for, and tells, the newest version of a space.
+type news struct {
+	After uint64 `json:"after"` // wait for a later one; in an answer: the newest
+}
+
+// Wait returns the newest version of the other space, once it is later than one, or after a while.
+func (c *Client) Wait(ctx context.Context, after uint64) (newest uint64, err error) {
+	var answer news
+	err = c.ask(ctx, waitPath, news{after}, &answer)
+	return answer.After, err
+}
+
+func (s *Server) serveWait(w http.ResponseWriter, r *http.Request) {
+	var asked news
+	if err := decode(r.Body, &asked); err != nil {
+		refuse(w, err)
+		return
+	}
+	newest, err := s.wait(r.Context(), asked.After)
+	reply(w, news{newest}, err)
+}
+
+// wait returns the newest version, once it is later than one, or after a while.
+func (s *Server) wait(ctx context.Context, after uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	commits := s.Memory.Watch(ctx)
+	newest, err := s.Memory.Newest(ctx)
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > mostWaiting || err != nil || newest > after || after == 0 {
+		return newest, err
+	}
+	for version := range commits {
+		if newest = max(newest, version); newest > after {
+			break
+		}
+	}
+	return newest, nil
+}
+
+// Watch exchanges with a remote whenever one side has news, until ctx ends. It writes what each exchange did as a line of JSON, of those that
+// did nothing only the first.
+func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
+	c, err := r.Named(q.Remote)
+	if err != nil {
+		return err
+	}
+	peer, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	local := r.Space.Memory.Watch(ctx)
+	pause, first := firstPause, true
+	for ctx.Err() == nil {
+		theirs, err := peer.Wait(ctx, 0)
+		done := Done{At: time.Now().UTC()}
+		if err == nil {
+			done, err = r.Sync(ctx, q)
+		}
+		if err != nil {
+			done.Error = err.Error()
+		}
+		if first || done.Error != "" || done.changed() {
+			if err := json.NewEncoder(w).Encode(done); err != nil {
+				return err
+			}
+		}
+		if first = false; err != nil {
+			sleep(ctx, pause)
+			pause = min(2*pause, mostPause)
+			continue
+		}
+		pause = firstPause
+		r.rest(ctx, peer, theirs, local)
+	}
+	return nil
+}
+
+func (d Done) changed() bool {
+	return d.Pulled != nil && d.Pulled.Taken > 0 || d.Pushed != nil && d.Pushed.Taken > 0
+}
+
+// rest returns when one side has news.
+func (r *Remotes) rest(ctx context.Context, peer *Client, after uint64, local <-chan uint64) {
+	ctx, cancel := context.WithTimeout(ctx, look)
+	defer cancel()
+	theirs := make(chan struct{})
+	go func() {
+		defer close(theirs)
+		for ctx.Err() == nil {
+			newest, err := peer.Wait(ctx, after)
+			if err != nil || newest > after {
+				return
+			}
+		}
+	}()
+	select {
+	case <-theirs:
+	case <-local:
+	case <-ctx.Done():
+	}
+	cancel()
+	<-theirs
+	sleep(context.WithoutCancel(ctx), gather)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

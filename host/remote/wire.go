@@ -1,0 +1,155 @@
+package remote
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
+)
+
+// Limits of what another space sends.
+const (
+	longestBody  = 16 << 20 // bytes of a request or of an answer, compressed
+	longestPage  = 96 << 20 // of a page, decompressed
+	longestLine  = 24 << 20 // of a version: a value of 1 MiB, escaped, and all else
+	largestFrame = 8 << 20  // bytes that a decompressor looks back
+	mostVersions = 1000     // of a page
+	pageBytes    = 2 << 20  // of values, after which a page ends
+	longestToken = 8 << 10
+)
+
+// header begins a page of versions.
+type header struct {
+	Alcove   string               `json:"alcove"` // "versions"
+	Format   int                  `json:"format"` // 1
+	Space    string               `json:"space"`  // the sender's
+	Branch   string               `json:"branch"`
+	At       uint64               `json:"at"` // the sender's version that the page is of
+	Scope    provenance.Scope     `json:"scope"`
+	Known    provenance.Knowledge `json:"known"`              // what the sender knows
+	Strategy memory.Strategy      `json:"strategy,omitempty"` // of a push
+}
+
+// trailer ends a page: what was cut short has none.
+type trailer struct {
+	End      bool   `json:"end"`
+	Versions int    `json:"versions"`
+	Next     string `json:"next,omitempty"` // continues after this page; empty: it is the last
+}
+
+// page is a part of what a space sends.
+type page struct {
+	header
+	versions []memory.Exchanged
+	next     string
+}
+
+// write writes a page, compressed.
+func (p page) write(w io.Writer) error {
+	packed, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		return err
+	}
+	p.Alcove, p.Format = "versions", 1
+	lines := json.NewEncoder(packed)
+	lines.SetEscapeHTML(false)
+	err = lines.Encode(p.header)
+	for i := 0; err == nil && i < len(p.versions); i++ {
+		err = lines.Encode(p.versions[i])
+	}
+	if err == nil {
+		err = lines.Encode(trailer{true, len(p.versions), p.next})
+	}
+	return errors.Join(err, packed.Close())
+}
+
+// errCut is the error of a page that does not end.
+var errCut = errors.New("what the other space sent was cut short")
+
+// readPage reads a page.
+func readPage(r io.Reader) (p page, err error) {
+	unpacked, err := zstd.NewReader(io.LimitReader(r, longestBody), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(largestFrame), zstd.WithDecoderMaxMemory(longestPage))
+	if err != nil {
+		return p, err
+	}
+	defer unpacked.Close()
+	lines := bufio.NewScanner(io.LimitReader(unpacked, longestPage))
+	lines.Buffer(nil, longestLine)
+	if err := line(lines, &p.header); err != nil {
+		return p, err
+	}
+	if p.Alcove != "versions" || p.Format != 1 {
+		return p, fmt.Errorf("the other space sent no page of versions of format 1, but %q of format %d", clip(p.Alcove), p.Format)
+	}
+	return p, p.read(lines)
+}
+
+// read reads the versions of a page and its end.
+func (p *page) read(lines *bufio.Scanner) error {
+	for {
+		var one struct {
+			memory.Exchanged
+			trailer
+		}
+		if err := line(lines, &one); err != nil {
+			return err
+		}
+		if one.End {
+			if one.trailer.Versions != len(p.versions) || len(one.Next) > longestToken {
+				return fmt.Errorf("the other space sent %d versions, and says that it sent %d", len(p.versions), one.trailer.Versions)
+			}
+			p.next = one.Next
+			return nil
+		}
+		if len(p.versions) == mostVersions {
+			return fmt.Errorf("the other space sent more than %d versions in one page", mostVersions)
+		}
+		p.versions = append(p.versions, one.Exchanged)
+	}
+}
+
+func line(lines *bufio.Scanner, into any) error {
+	if !lines.Scan() {
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("read what the other space sent: %w", err)
+		}
+		return errCut
+	}
+	if err := json.Unmarshal(lines.Bytes(), into); err != nil {
+		return fmt.Errorf("read what the other space sent: %w", err)
+	}
+	return nil
+}
+
+// token is a place in a list of versions, for the wire.
+func token(at *memory.ExchangePlace) (string, error) {
+	if at == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(at)
+	return base64.RawURLEncoding.EncodeToString(text), err
+}
+
+// placeOf reads a token.
+func placeOf(token string) (at memory.ExchangePlace, err error) {
+	if token == "" {
+		return at, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil && len(token) <= longestToken {
+		err = json.Unmarshal(text, &at)
+	}
+	if err != nil || len(token) > longestToken {
+		return at, errors.New("the place to continue from is none that a server gave")
+	}
+	return at, nil
+}
+
+func clip(text string) string { return text[:min(len(text), 60)] }
