@@ -107,7 +107,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.space, err = space.Open(ctx, h.options, h.common.In(space.Environment{
-		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+		ReadOnly: h.readOnly, CheckKey: h.keys.Check, KeyQuotas: h.keys.Quotas, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
 		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
 	}), &h.closers)

@@ -160,6 +160,9 @@ func limitFlags(c *cobra.Command, l *operator.KeyLimits) {
 	flags.IntVar(&l.Burst, "max-burst", 0, "how many calls at once after a pause (default: those of 5 seconds)")
 	flags.IntVar(&l.Concurrent, "max-concurrent", 0, "how many calls may run at once")
 	flags.Int64Var(&l.BodyBytes, "max-body-bytes", 0, "how long a request may be")
+	flags.Int64Var(&l.MemoriesADay, "memories-a-day", 0, "how many memories its clients may store in a day (UTC), in all namespaces together (default: unlimited)")
+	flags.Int64Var(&l.LinksADay, "links-a-day", 0, "how many links they may add in a day")
+	flags.Int64Var(&l.BytesADay, "bytes-a-day", 0, "by how many bytes their memories may grow in a day")
 }
 
 func (a *app) keyLimitsCommand() *cobra.Command {
@@ -195,5 +198,13 @@ func (a *app) printLimits(l operator.KeyLimits) error {
 		return a.printJSON(l)
 	}
 	a.printf("%g calls per second, %d at once after a pause, %d concurrent, %d bytes a request\n", l.CallsPerSecond, l.Burst, l.Concurrent, l.BodyBytes)
+	for _, of := range []struct {
+		most int64
+		what string
+	}{{l.MemoriesADay, "memories"}, {l.LinksADay, "links"}, {l.BytesADay, "bytes"}} {
+		if of.most > 0 {
+			a.printf("%d %s a day\n", of.most, of.what)
+		}
+	}
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 func (a *app) quotaCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "quota", Short: "Limit what agents store in a namespace",
-		Long: `Set how much each agent may store in a namespace: memories and links a day (in UTC), and bytes. The server refuses what
-exceeds a quota before it stores anything of it. Agents without a key name themselves: give agents keys where quotas matter.`,
+		Long: `Set how much each agent may store in a namespace: memories and links a day (in UTC), and bytes; and with --total how much the namespace
+holds, whoever wrote it. The server refuses what exceeds a quota before it stores anything of it. Agents without a key name themselves: give
+agents keys where quotas matter, with limits of their own (alcove key create --memories-a-day).`,
 	}
 	c.AddCommand(a.quotaSetCommand(), a.quotaListCommand(), a.quotaRemoveCommand())
 	return c
@@ -23,7 +24,8 @@ func (a *app) quotaSetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set NAMESPACE", Short: "Set the quota of each agent in a namespace", Args: arguments(1, 1),
 		Example: `  alcove quota set team/board
-  alcove quota set team/board --memories 200 --links 0 --bytes 10485760`,
+  alcove quota set team/board --memories 200 --links 0 --bytes 10485760
+  alcove quota set tenant/acme --memories 0 --links 0 --bytes 0 --total-memories 100000 --total-bytes 1073741824`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Namespace = args[0]
 			return command(c.Context(), a, operator.SetQuota, r)
@@ -33,6 +35,9 @@ func (a *app) quotaSetCommand() *cobra.Command {
 	flags.Int64Var(&r.Quota.Memories, "memories", 1000, "memories a day; 0: unlimited")
 	flags.Int64Var(&r.Quota.Links, "links", 5000, "links a day; 0: unlimited")
 	flags.Int64Var(&r.Quota.Bytes, "bytes", 100<<20, "bytes of its memories; 0: unlimited")
+	flags.Int64Var(&r.Quota.Total.Memories, "total-memories", 0, "memories that the namespace holds, whoever wrote them; those that are there are counted now; 0: unlimited")
+	flags.Int64Var(&r.Quota.Total.Links, "total-links", 0, "links of these memories; 0: unlimited")
+	flags.Int64Var(&r.Quota.Total.Bytes, "total-bytes", 0, "bytes of these memories; 0: unlimited")
 	return c
 }
 
@@ -47,7 +52,10 @@ func (a *app) quotaListCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(list)
 			}
-			for _, u := range list {
+			for i, u := range list {
+				if t := u.Quota.Total; t != (operator.QuotaTotal{}) && (i == 0 || list[i-1].Namespace != u.Namespace) {
+					a.printf("%s  in total  memories %s  links %s  bytes %s\n", u.Namespace, of(u.Holds.Memories, t.Memories), of(u.Holds.Links, t.Links), of(u.Holds.Bytes, t.Bytes))
+				}
 				agent := u.Agent
 				if agent == "" {
 					agent = "-"

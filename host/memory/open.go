@@ -42,6 +42,8 @@ type Options struct {
 	Purging func(holds func(text []byte) bool) error
 	// CheckKey returns why the API key with an id does not hold; each commit asks it. Nil: all hold.
 	CheckKey func(id string) error
+	// KeyQuotas returns the quotas of the API key with an id, and of those that it was delegated from. Nil: keys have none.
+	KeyQuotas func(id string) []KeyQuota
 	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
 	IsPrivate func(collection string) bool
 	// Hooks returns what takes part in stores and searches at a moment, or nil. Nil: nothing ever does.
@@ -115,6 +117,7 @@ func newSpace(o Options) *Space {
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,
 		checkKey:     o.CheckKey,
+		keyQuotas:    o.KeyQuotas,
 		isPrivate:    o.IsPrivate,
 		hooks:        o.Hooks,
 		catalogue:    lineage.New(),

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,8 +18,11 @@ import (
 // spending is the collection of what agents stored in namespaces with a quota: a record for each namespace and agent.
 const spending = "_spent"
 
-// Allowance is how much each agent may store in a namespace.
-type Allowance = scope.Quota
+// Allowance is how much each agent may store in a namespace, and AllowedTotal how much it holds, whoever wrote it.
+type (
+	Allowance    = scope.Quota
+	AllowedTotal = scope.Total
+)
 
 // Spent is what an agent stored in a namespace.
 type Spent struct {
@@ -58,6 +60,18 @@ func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) e
 		r = *now
 	}
 	r.Quota = q
+	t.held = nil
+	if q.Total != (scope.Total{}) {
+		held, err := t.space.countHeld(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		w, err := keptWrite(spentKey(namespace, everybody), held)
+		if err != nil {
+			return err
+		}
+		t.held = []store.Write{w}
+	}
 	return t.keepScope(ctx, r)
 }
 
@@ -69,44 +83,84 @@ func (s *Space) quotaOf(namespace string) scope.Quota {
 	return scope.Quota{}
 }
 
-// spend adds what the stage stores in namespaces with a quota to what its commit writes, or returns why that is too much. release is
-// called after the commit.
+// spend adds what the stage stores in namespaces with a quota, and with a key that has one, to what its commit writes, or returns why that is
+// too much. release is called after the commit.
 func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error) {
-	limited := map[string][]site{}
-	for _, at := range t.order {
-		if at.Collection == memories && !at.system && !t.space.quotaOf(at.Namespace).Unlimited() {
-			limited[at.Namespace] = append(limited[at.Namespace], at)
-		}
-	}
-	if t.spent = nil; len(limited) == 0 {
+	t.spent = slices.Clone(t.held)
+	limits := t.keyLimits()
+	limited := t.limitedSites(len(limits) > 0)
+	if len(limited) == 0 {
 		return func() {}, nil
 	}
 	names := slices.Sorted(maps.Keys(limited))
-	release = t.space.quotas.Lock(names)
+	locks := slices.Clone(names)
+	for _, k := range limits {
+		locks = append(locks, ofKey+k.ID)
+	}
+	slices.Sort(locks)
+	release = t.space.quotas.Lock(locks)
+	var cost Spent // of the key
 	for _, name := range names {
-		writes, err := t.spendIn(ctx, c, name, limited[name])
+		writes, of, err := t.spendIn(ctx, c, name, limited[name])
 		if err != nil {
 			release()
 			return nil, err
 		}
 		t.spent = append(t.spent, writes...)
+		cost.Memories, cost.Links, cost.Bytes = cost.Memories+of.Memories, cost.Links+of.Links, cost.Bytes+of.Bytes
+	}
+	for _, k := range limits {
+		w, err := t.space.spendOfKey(ctx, k, cost)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		t.spent = append(t.spent, w)
 	}
 	return release, nil
 }
 
-// spendIn is spend for one namespace, whose lock is held.
-func (t *Stage) spendIn(ctx context.Context, c Commit, namespace string, sites []site) ([]store.Write, error) {
-	costs, err := t.costs(ctx, c, sites)
-	if err != nil {
-		return nil, err
+// limitedSites are the changed memories by namespace: in those with a quota, or in all.
+func (t *Stage) limitedSites(all bool) map[string][]site {
+	limited := map[string][]site{}
+	for _, at := range t.order {
+		if at.Collection == memories && !at.system && (all || !t.space.quotaOf(at.Namespace).Unlimited()) {
+			limited[at.Namespace] = append(limited[at.Namespace], at)
+		}
 	}
+	return limited
+}
+
+// spendIn is spend for one namespace, whose lock is held. It returns what the changes cost whoever commits them, too.
+func (t *Stage) spendIn(ctx context.Context, c Commit, namespace string, sites []site) (writes []store.Write, own Spent, err error) {
+	costs, held, err := t.costs(ctx, c, sites)
+	if err != nil {
+		return nil, own, err
+	}
+	own = costs[t.payer()]
+	quota := t.space.quotaOf(namespace)
+	if quota.Total != (scope.Total{}) {
+		w, err := t.space.spendTotal(ctx, namespace, held)
+		if err != nil {
+			return nil, own, err
+		}
+		writes = append(writes, w)
+	}
+	if quota.Total = (scope.Total{}); quota.Unlimited() {
+		return writes, own, nil
+	}
+	each, err := t.spendOfAgents(ctx, namespace, quota, costs)
+	return append(writes, each...), own, err
+}
+
+// spendOfAgents adds to what each agent stored in a namespace.
+func (t *Stage) spendOfAgents(ctx context.Context, namespace string, quota scope.Quota, costs map[string]Spent) (writes []store.Write, err error) {
 	agents := slices.Sorted(maps.Keys(costs))
 	known, err := t.space.spent(ctx, namespace, agents)
 	if err != nil {
 		return nil, err
 	}
-	quota, day := t.space.quotaOf(namespace), dayOf(t.space.clock())
-	var writes []store.Write
+	day := dayOf(t.space.clock())
 	for i, agent := range agents {
 		was, cost := known[i].on(day), costs[agent]
 		will := Spent{Day: day, Memories: was.Memories + cost.Memories, Links: was.Links + cost.Links, Bytes: max(0, was.Bytes+cost.Bytes)}
@@ -124,8 +178,9 @@ func (t *Stage) spendIn(ctx context.Context, c Commit, namespace string, sites [
 
 func dayOf(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
-// costs returns what the changes of a namespace's memories cost, by agent.
-func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, error) {
+// costs returns what the changes of a namespace's memories cost, by agent, and how they change what it holds.
+func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, Holdings, error) {
+	var held Holdings
 	from := t.branch.Lineage // its newest versions, which only a holder of the lock changes
 	if t.forks(c) {
 		from = t.ground()
@@ -136,7 +191,7 @@ func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]S
 	}
 	found, err := t.space.engine.GetAt(ctx, from, keys)
 	if err != nil {
-		return nil, t.space.translate("read what is changed", err)
+		return nil, held, t.space.translate("read what is changed", err)
 	}
 	costs := map[string]Spent{t.payer(): {}}
 	for i, at := range sites {
@@ -144,13 +199,14 @@ func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]S
 		if found[i].Exists() {
 			r, err := record.Decode(found[i])
 			if err != nil {
-				return nil, err
+				return nil, held, err
 			}
 			was = &r
 		}
 		t.cost(costs, was, t.changed[at])
+		held.change(was, t.changed[at])
 	}
-	return costs, nil
+	return costs, held, nil
 }
 
 // payer returns the agent whose quota the stage counts toward: for a delegated key the delegating one.
@@ -229,12 +285,7 @@ func spentKey(namespace, agent string) store.Key {
 }
 
 func spentWrite(namespace, agent string, s Spent) (store.Write, error) {
-	value, err := json.Marshal(s)
-	if err != nil {
-		return store.Write{}, err
-	}
-	encoded, err := record.Record{Value: value}.Encode()
-	return store.Write{Key: spentKey(namespace, agent), Value: encoded}, err
+	return keptWrite(spentKey(namespace, agent), s)
 }
 
 // spent reads what agents stored in a namespace.
@@ -261,17 +312,7 @@ func (s *Space) spent(ctx context.Context, namespace string, agents []string) ([
 }
 
 func decodeSpent(e store.Entry) (s Spent, err error) {
-	if !e.Exists() {
-		return s, nil
-	}
-	r, err := record.Decode(e)
-	if err == nil {
-		err = json.Unmarshal(r.Value, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("read what was stored in %s: %w", e.Key.Name, err)
-	}
-	return s, nil
+	return s, decodeKept(e, &s)
 }
 
 // QuotaUse is what an agent stored in a namespace, beside its quota.
@@ -279,7 +320,8 @@ type QuotaUse struct {
 	Namespace string
 	Agent     string // empty: nobody stored anything yet
 	Quota     scope.Quota
-	Spent     Spent // of today
+	Spent     Spent    // of today
+	Holds     Holdings // the namespace, if it has a total quota
 }
 
 // QuotaUses lists the namespaces with a quota that the caller may read, and what agents stored there: of callers that are neither the
@@ -300,9 +342,16 @@ func (a *Access) QuotaUses(ctx context.Context, agent string) (list []QuotaUse, 
 		if err != nil {
 			return nil, err
 		}
+		held, err := a.space.holdings(ctx, r.Namespace)
+		if err != nil {
+			return nil, err
+		}
 		uses = slices.DeleteFunc(uses, func(u QuotaUse) bool { return own != "" && u.Agent != own || agent != "" && u.Agent != agent })
 		if len(uses) == 0 {
 			uses = []QuotaUse{{Namespace: r.Namespace, Agent: cmp.Or(own, agent), Quota: r.Quota, Spent: Spent{Day: dayOf(a.space.clock())}}}
+		}
+		for i := range uses {
+			uses[i].Holds = held
 		}
 		list = append(list, uses...)
 	}
@@ -324,7 +373,11 @@ func (s *Space) usesOf(ctx context.Context, r *scope.Record) (list []QuotaUse, e
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, QuotaUse{r.Namespace, strings.TrimPrefix(e.Key.Name, r.Namespace+"#"), r.Quota, kept.on(dayOf(s.clock()))})
+			agent := strings.TrimPrefix(e.Key.Name, r.Namespace+"#")
+			if agent == everybody {
+				continue
+			}
+			list = append(list, QuotaUse{Namespace: r.Namespace, Agent: agent, Quota: r.Quota, Spent: kept.on(dayOf(s.clock()))})
 		}
 	}
 	return list, nil

@@ -66,6 +66,7 @@ type Space struct {
 	hooks        func() Hooks                             // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 	checkKey     func(id string) error                    // nil: all hold
+	keyQuotas    func(id string) []KeyQuota               // nil: keys have none
 	isPrivate    func(collection string) bool
 
 	deepChain int

@@ -48,6 +48,7 @@ type Stage struct {
 	counts  []stagedCount
 	bytes   int // approximate size of the changes
 
+	held   []store.Write         // what namespaces hold whose quota is set
 	spent  []store.Write         // of quotas of namespaces, while it is committed
 	kept   map[string]Collection // of the changed records, by name
 	had    map[site]quota.Tally  // of changed family records: their state before

@@ -91,6 +91,7 @@ type (
 	Endpoint        = registry.Endpoint
 	Root            = registry.Root
 	QuotaUse        = memory.QuotaUse
+	QuotaTotal      = memory.AllowedTotal // how much a namespace holds, whoever wrote it
 	Posture         = registry.Posture
 	PostureRequest  = family.PostureRequest
 	PostureState    = family.PostureState

@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
@@ -78,6 +79,7 @@ type Environment struct {
 	Sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
 	Words     embedders.Words                          // nil: the space reads its own
 	CheckKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
+	KeyQuotas func(id string) []memory.KeyQuota        // returns what the holder of an API key may store; nil: none is known
 	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	Sessions  *sessions.Sessions                       // nil: there are none
 	Delegates ops.Delegates                            // nil: no keys can be made

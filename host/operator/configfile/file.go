@@ -80,6 +80,8 @@ type Quota struct {
 	Memories int64 `json:"memories,omitempty"` // a day
 	Links    int64 `json:"links,omitempty"`    // a day
 	Bytes    int64 `json:"bytes,omitempty"`
+	// Total is how much the namespace holds, whoever wrote it.
+	Total operator.QuotaTotal `json:"total,omitzero"`
 }
 
 // Keys are the API keys of agents, and the limits of those without their own.

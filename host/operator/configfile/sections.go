@@ -57,7 +57,7 @@ func (f *File) quotas(ctx context.Context, s operator.Server) ([]Change, error) 
 	set := func(ctx context.Context, s operator.Server, name string, to *Quota) error {
 		r := operator.QuotaRequest{Namespace: name}
 		if to != nil {
-			r.Quota.Memories, r.Quota.Links, r.Quota.Bytes = to.Memories, to.Links, to.Bytes
+			r.Quota.Memories, r.Quota.Links, r.Quota.Bytes, r.Quota.Total = to.Memories, to.Links, to.Bytes, to.Total
 		}
 		return operator.Command(ctx, s, operator.SetQuota, r)
 	}
@@ -71,7 +71,7 @@ func quotasOf(ctx context.Context, s operator.Server) (map[string]Quota, error) 
 	}
 	have := map[string]Quota{}
 	for _, u := range uses {
-		have[u.Namespace] = Quota{Memories: u.Quota.Memories, Links: u.Quota.Links, Bytes: u.Quota.Bytes}
+		have[u.Namespace] = Quota{Memories: u.Quota.Memories, Links: u.Quota.Links, Bytes: u.Quota.Bytes, Total: u.Quota.Total}
 	}
 	return have, nil
 }

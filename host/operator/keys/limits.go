@@ -18,6 +18,10 @@ type Limits struct {
 	Burst          int     `json:"burst,omitempty"`            // calls at once after a pause; what CallsPerSecond allows in 5 s
 	Concurrent     int     `json:"concurrent,omitempty"`       // calls; 256
 	BodyBytes      int64   `json:"body_bytes,omitempty"`       // of a request; 16 MiB, the most that the server takes from anyone
+	// What they store in a day (in UTC), in all namespaces together: versions of memories, added links, and bytes; unlimited.
+	MemoriesADay int64 `json:"memories_a_day,omitempty"`
+	LinksADay    int64 `json:"links_a_day,omitempty"`
+	BytesADay    int64 `json:"bytes_a_day,omitempty"`
 }
 
 const (
@@ -46,6 +50,8 @@ func (l Limits) check() error {
 		return fmt.Errorf("%d concurrent calls: name 1 to %d", l.Concurrent, mostConcurrent)
 	case l.BodyBytes != 0 && (l.BodyBytes < leastBody || l.BodyBytes > mostBody):
 		return fmt.Errorf("a body of %d bytes: name %d to %d", l.BodyBytes, leastBody, mostBody)
+	case l.MemoriesADay < 0 || l.LinksADay < 0 || l.BytesADay < 0:
+		return fmt.Errorf("%d memories, %d links and %d bytes a day: name at least 1, or 0 for those of all keys", l.MemoriesADay, l.LinksADay, l.BytesADay)
 	}
 	return nil
 }
@@ -60,6 +66,7 @@ func (l Limits) within(d Limits) Limits {
 	l.Burst = cmp.Or(l.Burst, int(max(1, math.Ceil(burstSeconds*l.CallsPerSecond))))
 	l.Concurrent = cmp.Or(l.Concurrent, d.Concurrent, defaultConcurrent)
 	l.BodyBytes = cmp.Or(l.BodyBytes, d.BodyBytes, mostBody)
+	l.MemoriesADay, l.LinksADay, l.BytesADay = cmp.Or(l.MemoriesADay, d.MemoriesADay), cmp.Or(l.LinksADay, d.LinksADay), cmp.Or(l.BytesADay, d.BytesADay)
 	return l
 }
 
@@ -173,6 +180,14 @@ func (k *Keys) LimitsOf(id string) Limits {
 		own = s.Limits
 	}
 	return own.within(k.file.Limits)
+}
+
+// Quotas returns what the holders of a key may store in a day, and those of the keys that it was delegated from.
+func (k *Keys) Quotas(id string) (list []memory.KeyQuota) {
+	for _, b := range k.bounds(id) {
+		list = append(list, memory.KeyQuota{ID: b.id, Quota: memory.Allowance{Memories: b.limits.MemoriesADay, Links: b.limits.LinksADay, Bytes: b.limits.BytesADay}})
+	}
+	return list
 }
 
 // BodyLimit returns the most bytes of a request by a key's holder. An empty id has the server's own limit.

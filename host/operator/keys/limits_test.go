@@ -94,7 +94,7 @@ func TestKeysWithoutLimitsHaveThoseOfTheDirectory(t *testing.T) {
 	file := path(t)
 	k := open(t, file, still)
 	key, _ := k.must(t, ann)
-	if got, want := k.LimitsOf(key.ID), (Limits{1000, 5000, 256, 16 << 20}); got != want {
+	if got, want := k.LimitsOf(key.ID), (Limits{CallsPerSecond: 1000, Burst: 5000, Concurrent: 256, BodyBytes: 16 << 20}); got != want {
 		t.Errorf("the limits are %+v", got)
 	}
 	if err := k.Limit(Limits{CallsPerSecond: 10, BodyBytes: 4096}); err != nil {
@@ -104,10 +104,10 @@ func TestKeysWithoutLimitsHaveThoseOfTheDirectory(t *testing.T) {
 	g.Limits = Limits{CallsPerSecond: .5, Concurrent: 1}
 	own, _ := k.must(t, g)
 	for range 2 { // and after a restart
-		if got, want := k.LimitsOf(key.ID), (Limits{10, 50, 256, 4096}); got != want {
+		if got, want := k.LimitsOf(key.ID), (Limits{CallsPerSecond: 10, Burst: 50, Concurrent: 256, BodyBytes: 4096}); got != want {
 			t.Errorf("the limits are %+v", got)
 		}
-		if got, want := k.LimitsOf(own.ID), (Limits{.5, 3, 1, 4096}); got != want {
+		if got, want := k.LimitsOf(own.ID), (Limits{CallsPerSecond: .5, Burst: 3, Concurrent: 1, BodyBytes: 4096}); got != want {
 			t.Errorf("the key's own limits are %+v", got)
 		}
 		if k.BodyLimit(own.ID) != 4096 || k.BodyLimit("") != 16<<20 {
@@ -210,5 +210,26 @@ func TestCallsOfADelegateCountAgainstTheKeysThatItWasDelegatedFrom(t *testing.T)
 	other, _ := k.must(t, ann)
 	if err := k.Charge(other.ID); err != nil {
 		t.Errorf("another key: %v", err)
+	}
+}
+
+func TestWhatAKeyStoresInADayIsBoundedByItsOwnLimitsAndThoseOfAll(t *testing.T) {
+	k := open(t, path(t), still)
+	if err := k.Limit(Limits{MemoriesADay: 100, BytesADay: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	g := ann
+	g.Limits = Limits{MemoriesADay: 7}
+	key, _ := k.must(t, g)
+	quotas := k.Quotas(key.ID)
+	if len(quotas) != 1 || quotas[0].ID != key.ID || quotas[0].Quota.Memories != 7 || quotas[0].Quota.Bytes != 5000 || quotas[0].Quota.Links != 0 {
+		t.Errorf("the quotas are %+v, want 7 memories of its own and 5000 bytes of all keys", quotas)
+	}
+	if got := k.Quotas(""); len(got) != 0 {
+		t.Errorf("the owner has the quotas %+v, want none", got)
+	}
+	g.Limits = Limits{LinksADay: -1}
+	if _, _, err := k.Create(g); err == nil {
+		t.Error("a key with less than no links a day is made")
 	}
 }

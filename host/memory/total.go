@@ -1,0 +1,180 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/scope"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Holdings are the memories of a namespace, whoever wrote them: those of the default branch when its total quota was set, and what changed
+// since on any branch.
+type Holdings struct {
+	Memories int64 `json:"memories"`
+	Links    int64 `json:"links"`
+	Bytes    int64 `json:"bytes"`
+}
+
+// plus adds a change; what was removed in other ways than by a commit of a caller leaves nothing below zero.
+func (h Holdings) plus(o Holdings) Holdings {
+	return Holdings{max(0, h.Memories+o.Memories), max(0, h.Links+o.Links), max(0, h.Bytes+o.Bytes)}
+}
+
+// change adds a memory that becomes another; nil: there is none.
+func (h *Holdings) change(was, will *record.Record) {
+	if was != nil {
+		h.Memories, h.Links, h.Bytes = h.Memories-1, h.Links-int64(len(was.Links)), h.Bytes-weight(was)
+	}
+	if will != nil {
+		h.Memories, h.Links, h.Bytes = h.Memories+1, h.Links+int64(len(will.Links)), h.Bytes+weight(will)
+	}
+}
+
+// Names of the records beside those of agents, which have no control characters.
+const (
+	everybody = "\x00all"
+	ofKey     = "\x00key "
+)
+
+// fitsTotal returns the error of a quota for all agents together that a change would exceed. A change that adds nothing is never refused.
+func fitsTotal(q scope.Total, namespace string, was, will Holdings) error {
+	for _, of := range []struct {
+		limit, what    string
+		was, will, max int64
+	}{
+		{"total_memories", "memories", was.Memories, will.Memories, q.Memories},
+		{"total_links", "links", was.Links, will.Links, q.Links},
+		{"total_bytes", "bytes", was.Bytes, will.Bytes, q.Bytes},
+	} {
+		if of.max > 0 && of.will > of.max && of.will > of.was {
+			return &Error{Code: Exhausted, Message: fmt.Sprintf("namespace %q would hold %d %s, and its quota for all agents together is %d: nothing was stored; an operator can change the quota", namespace, of.will, of.what, of.max),
+				Rule: "quota " + of.limit, Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "namespace": namespace}}
+		}
+	}
+	return nil
+}
+
+// spendTotal adds a change to what a namespace holds.
+func (s *Space) spendTotal(ctx context.Context, namespace string, by Holdings) (w store.Write, err error) {
+	was, err := s.holdings(ctx, namespace)
+	if err != nil {
+		return w, err
+	}
+	will := was.plus(by)
+	if err := fitsTotal(s.quotaOf(namespace).Total, namespace, was, will); err != nil {
+		return w, err
+	}
+	return keptWrite(spentKey(namespace, everybody), will)
+}
+
+// holdings reads what a namespace holds.
+func (s *Space) holdings(ctx context.Context, namespace string) (h Holdings, err error) {
+	b := s.catalogue.System()
+	if b == nil {
+		return h, nil
+	}
+	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{spentKey(namespace, everybody)})
+	if err != nil {
+		return h, s.translate("read what a namespace holds", err)
+	}
+	return h, decodeKept(found[0], &h)
+}
+
+// countHeld counts the memories of a namespace on the default branch.
+func (s *Space) countHeld(ctx context.Context, namespace string) (h Holdings, err error) {
+	v, err := s.view(ctx, "", AsOf{})
+	if err != nil {
+		return h, err
+	}
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, v.lineage, store.Range{Namespace: namespace, Collection: memories}, cataloguePage) {
+		if err != nil {
+			return h, s.translate("count the memories of a namespace", err)
+		}
+		for _, e := range page {
+			r, err := record.Decode(e)
+			if err != nil {
+				return h, err
+			}
+			h.change(nil, &r)
+		}
+	}
+	return h, nil
+}
+
+// KeyQuota is how much the holders of an API key store in a day, wherever they may. The zero Quota limits nothing.
+type KeyQuota struct {
+	ID    string
+	Quota scope.Quota
+}
+
+// keyLimits returns the quotas of the key with which the stage was begun, and of those that it was delegated from.
+func (t *Stage) keyLimits() []KeyQuota {
+	id := t.access.caller.Key
+	if id == "" || t.space.keyQuotas == nil {
+		return nil
+	}
+	return slices.DeleteFunc(t.space.keyQuotas(id), func(k KeyQuota) bool { return k.Quota.Unlimited() })
+}
+
+// spendOfKey adds what a commit stores to what the holders of a key stored today. Its bytes are those by which their memories grow.
+func (s *Space) spendOfKey(ctx context.Context, k KeyQuota, cost Spent) (w store.Write, err error) {
+	known, err := s.spent(ctx, "", []string{ofKey + k.ID})
+	if err != nil {
+		return w, err
+	}
+	day := dayOf(s.clock())
+	was := known[0]
+	if was.Day != day {
+		was = Spent{}
+	}
+	will := Spent{Day: day, Memories: was.Memories + cost.Memories, Links: was.Links + cost.Links, Bytes: was.Bytes + max(0, cost.Bytes)}
+	if err := fitsKey(k, was, will); err != nil {
+		return w, err
+	}
+	return keptWrite(spentKey("", ofKey+k.ID), will)
+}
+
+func fitsKey(k KeyQuota, was, will Spent) error {
+	for _, of := range []struct {
+		limit, what    string
+		was, will, max int64
+	}{
+		{"key_memories_a_day", "memories", was.Memories, will.Memories, k.Quota.Memories},
+		{"key_links_a_day", "links", was.Links, will.Links, k.Quota.Links},
+		{"key_bytes_a_day", "bytes", was.Bytes, will.Bytes, k.Quota.Bytes},
+	} {
+		if of.max > 0 && of.will > of.max && of.will > of.was {
+			return &Error{Code: Exhausted, Message: fmt.Sprintf("the holders of the key %s would store %d %s today, and its quota is %d: nothing was stored; an operator can make a key with another quota", k.ID, of.will, of.what, of.max),
+				Rule: "quota " + of.limit, Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "key": k.ID}}
+		}
+	}
+	return nil
+}
+
+func keptWrite(key store.Key, v any) (store.Write, error) {
+	value, err := json.Marshal(v)
+	if err != nil {
+		return store.Write{}, err
+	}
+	encoded, err := record.Record{Value: value}.Encode()
+	return store.Write{Key: key, Value: encoded}, err
+}
+
+func decodeKept(e store.Entry, v any) error {
+	if !e.Exists() {
+		return nil
+	}
+	r, err := record.Decode(e)
+	if err == nil {
+		err = json.Unmarshal(r.Value, v)
+	}
+	if err != nil {
+		return fmt.Errorf("read what was stored in %s of %s: %w", e.Key.Name, lineage.Namespace, err)
+	}
+	return nil
+}
