@@ -23,12 +23,23 @@ import (
 const checkSlice = 20 * time.Millisecond
 
 // Check reads everything and returns up to 20 faults, joined. It runs in transactions of 20 ms, each of which sees the
-// newest state; commits wait for at most one.
+// newest state; commits wait for at most one. Of a database that was found to be damaged in use it returns that fault.
 func (e *Engine) Check(ctx context.Context) error {
+	if damage := e.damage.Load(); damage != nil {
+		return *damage
+	}
 	c := &check{engine: e, ctx: ctx}
 	if err := e.Writable(); errors.Is(err, store.ErrReplaced) {
 		c.report(err)
 	}
+	c.database()
+	c.report(e.checkBlobs(ctx))
+	c.report(ctx.Err())
+	return errors.Join(c.faults...)
+}
+
+// database checks the database, without the blobs.
+func (c *check) database() {
 	c.heads()
 	c.directory("the root bucket", func(tx *bbolt.Tx) *bbolt.Bucket { return tx.Cursor().Bucket() })
 	for _, k := range layout.SpaceKinds() {
@@ -42,17 +53,17 @@ func (e *Engine) Check(ctx context.Context) error {
 		c.records(fmt.Sprintf("the bucket %s", k.Bucket()), func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, k) }, judge)
 	}
 	c.branches()
-	c.report(c.overlays())
-	c.report(e.checkBlobs(ctx))
-	c.report(ctx.Err())
-	return errors.Join(c.faults...)
+	if c.goesOn() {
+		c.report(c.overlays())
+	}
 }
 
 // check is a running check.
 type check struct {
-	engine *Engine
-	ctx    context.Context
-	faults []error
+	engine  *Engine
+	ctx     context.Context
+	shallow bool // only what pages and records show by themselves and by their sums, resting as long as it works
+	faults  []error
 }
 
 func (c *check) report(err error) {
@@ -84,18 +95,30 @@ func (c *check) head(page uint64) error {
 	})
 }
 
+// goesOn reports whether there is more to do: a shallow check ends at the first fault, behind which bbolt would read damaged pages.
+func (c *check) goesOn() bool {
+	return c.ctx.Err() == nil && !(c.shallow && len(c.faults) > 0)
+}
+
 // look runs a part of the check in repeated transactions until it is done.
 func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
-	for done := false; !done && c.ctx.Err() == nil; {
+	for done := false; !done && c.goesOn(); {
 		began := time.Now()
 		err := c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
 			done = part(tx, began.Add(checkSlice))
 			return nil
 		})
-		c.engine.written.looked(time.Since(began))
+		took := time.Since(began)
+		c.engine.written.looked(took)
+		if c.shallow && err != nil && !errors.Is(err, store.ErrDamaged) {
+			return // of a database that is being replaced, or closed
+		}
 		if err != nil {
 			c.report(fmt.Errorf("%s: %w", what, err))
 			return
+		}
+		if c.shallow {
+			rest(c.ctx, took)
 		}
 	}
 }
@@ -111,6 +134,10 @@ func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 		return c.scan(b, what, &after, until, func(e salvage.Element) {
 			if !e.Bucket {
 				c.report(fmt.Errorf("%w: %s has %q, which is no bucket", store.ErrDamaged, what, e.Key))
+				return
+			}
+			for _, fault := range salvage.Inline(fmt.Sprintf("%s: %q", what, e.Key), e.Value) {
+				c.report(fmt.Errorf("%w: %w", store.ErrDamaged, fault))
 			}
 		})
 	})
@@ -131,7 +158,7 @@ func (c *check) scan(b *bbolt.Bucket, what string, after *[]byte, until time.Tim
 		cursor := b.Cursor()
 		for key, value := cursor.First(); key != nil && done; key, value = cursor.Next() {
 			if *after == nil || bytes.Compare(key, *after) > 0 {
-				each(salvage.Element{Key: key, Value: value})
+				each(salvage.Element{Key: key, Value: value, Bucket: value == nil})
 			}
 		}
 		return done
@@ -153,6 +180,9 @@ func (c *check) nothingMore(*bbolt.Tx) func(e salvage.Element) error {
 // records checks the records of a bucket, and their sum if the bucket was not written meanwhile.
 func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, with judge) {
 	var after []byte
+	if c.shallow {
+		with = c.nothingMore
+	}
 	sum, sequence, began := uint64(0), uint64(0), false
 	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
 		r := find(tx)
@@ -164,6 +194,10 @@ func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, wit
 		}
 		agrees := with(tx)
 		done := c.scan(r.Bucket, what, &after, until, func(e salvage.Element) {
+			if e.Bucket {
+				c.report(fmt.Errorf("%w: %s: %q is marked as a bucket", store.ErrDamaged, what, e.Key))
+				return
+			}
 			if !r.IsRecord(e.Key) {
 				return
 			}
@@ -255,9 +289,15 @@ func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
 // branches checks each branch that exists when it begins.
 func (c *check) branches() {
 	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return layout.Branches(tx) })
+	if !c.goesOn() {
+		return
+	}
 	var ids []store.BranchID
 	c.report(c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
 		return layout.Branches(tx).ForEachBucket(func(id []byte) error {
+			if second := layout.Branches(tx).Bucket(id).Sequence(); len(id) != 8 || second != layout.FromU64(id) {
+				return fmt.Errorf("%w: a branch has the name %x and the sequence %d", store.ErrDamaged, id, second)
+			}
 			ids = append(ids, store.BranchID(layout.FromU64(id)))
 			return nil
 		})
@@ -354,6 +394,9 @@ func (c *check) overlays() error {
 	for _, o := range overlays {
 		what := fmt.Sprintf("overlay %d", o.id)
 		c.records(what, func(tx *bbolt.Tx) layout.Records { return layout.In(o.bucket(tx), layout.KindEntries, 0) }, c.nothingMore)
+		if c.shallow {
+			continue
+		}
 		var from []byte
 		c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
 			plain := newReader(tx).walk(rawBlocks(o.run), nil, from)

@@ -39,7 +39,7 @@ func last(t *testing.T) *stage {
 	s := small(t)
 	e := s.open(s.dir, bolt.Options{})
 	s.commit(e, store.Batch{Writes: []store.Write{{Branch: 1, Key: stageKey("last"), Value: []byte("of the newest commit")}}})
-	s.ok(e.Close())
+	s.ok(bolt.Abandon(e))
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -38,29 +39,34 @@ type Options struct {
 	// MapSize is the initial size of the memory map in bytes; 0: 1 GiB. Growing it waits for running reads.
 	MapSize int
 
-	chunk int // entries copied or dropped in one transaction; 0: 2000
+	examineAfter time.Duration // how long a database that is as its last server left it is in use before it is examined; 0: 1 s
+	chunk        int           // entries copied or dropped in one transaction; 0: 2000
 }
 
 // Engine is a store.Engine in a directory.
 type Engine struct {
-	dir     string
-	options Options
-	file    sync.RWMutex // write-held while db is replaced
-	db      *bbolt.DB    // nil if it could not be reopened
-	open    openFile     // db's file
-	blobs   *os.File     // the directory, open so that no other gets its inode; nil when read-only
-	failed  error        // why writes are refused until a restart; set with db
-	now     func() time.Time
-	logger  *slog.Logger
-	steps   func(Step) error
+	dir        string
+	options    Options
+	file       sync.RWMutex          // write-held while db is replaced
+	db         *bbolt.DB             // nil if it could not be reopened
+	open       openFile              // db's file
+	blobs      *os.File              // the directory, open so that no other gets its inode; nil when read-only
+	failed     error                 // why writes are refused until a restart; set with db
+	damage     atomic.Pointer[error] // what the examination of a database in use found; nil: nothing
+	unexamined bool                  // the file was opened as its last server left it, and is not examined yet; Open's, and then the examination's
+	now        func() time.Time
+	logger     *slog.Logger
+	steps      func(Step) error
 
 	lastStamp uint64 // of the last write transaction of this process, even if it failed; the writer's, and before it runs Open's
 
-	jobs   chan *job
-	quit   chan struct{}
-	closed sync.Once
-	writer sync.WaitGroup
-	calls  sync.WaitGroup
+	jobs          chan *job
+	quit          chan struct{}
+	closed        sync.Once
+	writer        sync.WaitGroup
+	calls         sync.WaitGroup
+	examining     sync.WaitGroup
+	stopExamining context.CancelFunc // nil: nothing is examined
 
 	mu       sync.RWMutex
 	closing  bool
@@ -101,11 +107,14 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := e.openFile(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.closeBlobs())
 	}
-	if err := e.load(ctx); err != nil {
+	if err := e.contained(func() error { return e.load(ctx) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
 	e.releasePages()
 	e.writer.Go(e.write)
+	if e.unexamined {
+		e.beginExamining(context.WithoutCancel(ctx))
+	}
 	return e, nil
 }
 
@@ -122,16 +131,19 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
-	if err := e.examine(); err != nil { // before a file is removed from a directory that may be refused
+	if err := e.examineFirst(); err != nil { // before a file is removed from a directory that may be refused
 		return err
 	}
 	if err := removeLoadFolder(e.dir); err != nil {
 		return fmt.Errorf("remove what an interrupted import or restore left: %w", err)
 	}
-	for _, left := range []string{compacting, loading, loading + ".2", layout.Repairing} { // by a crash
-		if err := layout.RemoveFile(filepath.Join(e.dir, left)); err != nil {
+	for _, name := range []string{compacting, loading, loading + ".2", layout.Repairing} { // left by a crash
+		if err := layout.RemoveFile(filepath.Join(e.dir, name)); err != nil {
 			return err
 		}
+	}
+	if err := layout.RemoveFile(layout.Left(e.dir)); err != nil { // if this server crashes at a damaged page, the next one examines first
+		return err
 	}
 	if e.db, err = e.openDB(); err != nil {
 		return err
@@ -155,6 +167,15 @@ func (e *Engine) syncFirst() error {
 }
 
 func (e *Engine) path() string { return layout.Database(e.dir) }
+
+// examineFirst examines the database, unless it is as its last server left it.
+func (e *Engine) examineFirst() error {
+	if e.asLeft() {
+		e.unexamined = true
+		return nil
+	}
+	return e.examine()
+}
 
 // examine validates every page and record before bbolt reads them: bbolt crashes the process at a damaged page.
 func (e *Engine) examine() error {
@@ -343,8 +364,11 @@ func (e *Engine) loadState(tx *bbolt.Tx) error {
 	return err
 }
 
-// begin registers a call for which Close waits.
+// begin registers a call for which Close waits. A database that is damaged answers none.
 func (e *Engine) begin(ctx context.Context) (end func(), err error) {
+	if damage := e.damage.Load(); damage != nil {
+		return nil, *damage
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -464,6 +488,7 @@ func (e *Engine) announce(head store.Point) {
 func (e *Engine) Close() error {
 	var err error
 	e.closed.Do(func() {
+		e.endExamining()
 		e.mu.Lock()
 		e.closing = true
 		for ch := range e.watchers {
@@ -474,6 +499,9 @@ func (e *Engine) Close() error {
 		e.calls.Wait()
 		close(e.quit)
 		e.writer.Wait()
+		if failed := e.leave(); failed != nil {
+			e.logger.Warn("the next start examines the database before it serves", "why", failed)
+		}
 		if e.db != nil {
 			err = e.db.Close()
 		}

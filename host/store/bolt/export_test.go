@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"syscall"
 	"time"
@@ -66,6 +67,37 @@ const CommitWait = commitWait
 func WithChunk(o Options, entries int) Options {
 	o.chunk = entries
 	return o
+}
+
+// Abandon closes an engine and leaves the file as a kill would.
+func Abandon(e *Engine) error {
+	e.options.NoSync = true // the last commit is durable, and leave writes none
+	return e.Close()
+}
+
+// PretendLeft records a database as left by Close, whatever is in it: damage beneath the file system does not change a file's times.
+func PretendLeft(dir string) error {
+	e := &Engine{dir: dir, logger: slog.New(slog.DiscardHandler), open: openFile{pageSize: 4096}}
+	for {
+		if done, err := e.recordLeft(); done || err != nil {
+			return err
+		}
+	}
+}
+
+// Left is the file of the record of how a database was left.
+func Left(dir string) string { return layout.Left(dir) }
+
+// ExamineAfter says how long a database that is as its last server left it is in use before it is examined.
+func ExamineAfter(o Options, after time.Duration) Options {
+	o.examineAfter = after
+	return o
+}
+
+// Examined waits for the examination of a database in use. inUse tells whether there is one.
+func Examined(e *Engine) (inUse bool) {
+	e.examining.Wait()
+	return e.stopExamining != nil
 }
 
 // Stamp is the stamp of the newest tree, and the number of its transaction.

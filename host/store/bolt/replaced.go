@@ -25,6 +25,9 @@ var _ store.WriteChecker = (*Engine)(nil)
 func (e *Engine) Writable() error {
 	e.file.RLock()
 	defer e.file.RUnlock()
+	if damage := e.damage.Load(); damage != nil {
+		return *damage
+	}
 	if e.failed != nil {
 		return e.failed
 	}

@@ -231,7 +231,7 @@ func TestATornMetaPageLosesNothingAfterACommitThatFailed(t *testing.T) {
 				root := s.failCommit(e)
 				failed := s.page(root)
 				s.ok(tx.do(s, e))
-				s.ok(e.Close())
+				s.ok(bolt.Abandon(e))
 				if !bytes.Equal(s.page(root), failed) {
 					t.Fatal("the root of the failed commit is not left")
 				}
@@ -249,8 +249,8 @@ func TestATornMetaPageLosesNothingWhenAFileIsOpened(t *testing.T) {
 	s := small(t)
 	e := s.open(s.dir, bolt.Options{})
 	s.failCommit(e)
-	s.ok(e.Close())
-	s.ok(s.open(s.dir, bolt.Options{}).Close())
+	s.ok(bolt.Abandon(e))
+	s.ok(bolt.Abandon(s.open(s.dir, bolt.Options{})))
 	s.mustSurviveTears("open")
 }
 
@@ -261,7 +261,7 @@ func TestADamagedStampMakesNoOlderTreeTheNewest(t *testing.T) {
 	whole.ok(e.DropBlob(t.Context(), "b")) // adds no version
 	stamp, _, err := bolt.Stamp(e)
 	whole.ok(err)
-	whole.ok(e.Close())
+	whole.ok(bolt.Abandon(e))
 	for i := range 8 {
 		s := whole.copyOf(whole.dir)
 		s.damage(func(data []byte) {

@@ -10,6 +10,9 @@ import (
 // Database is the path of the database in a data directory.
 func Database(dir string) string { return filepath.Join(dir, "alcove.db") }
 
+// Left is the path of the record of how the last server left the database of a data directory.
+func Left(dir string) string { return Database(dir) + ".left" }
+
 // RemoveFile removes a file. A missing one is no error.
 func RemoveFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

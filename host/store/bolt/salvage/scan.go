@@ -22,3 +22,14 @@ func Scan(f File, what string, root uint64, after []byte, visit func(Element) (m
 	p.scan(what, bucket{root: root}, func(e Element) { p.stopped = !visit(e) })
 	return p.faults
 }
+
+// Inline returns what is wrong with a bucket in the value of an element: with its header, and with its elements if they are in the value
+// too.
+func Inline(what string, value []byte) []error {
+	p := &pages{}
+	b, ok := p.bucketOf(what, value)
+	if ok && b.inline != nil {
+		p.scan(what, b, func(Element) {})
+	}
+	return p.faults
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -23,6 +24,7 @@ type survey struct {
 	lostSome bool            // branches were lost whose ids are unknown
 	search   bool            // for lost pages among those that no other refers to
 	short    bool            // a bucket lacked records
+	freed    []uint64        // pages that are listed as free
 }
 
 const freelistPage = 0x10
@@ -75,16 +77,41 @@ func (s *survey) missing() bool {
 	return false
 }
 
+// lookAtFreelist reads the list of free pages: their numbers in ascending order behind the count, which is first among them where the
+// header has no room for it.
 func (s *survey) lookAtFreelist() {
 	page := s.page(s.meta.Freelist)
 	if page == nil {
 		return
 	}
-	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
-	if flags != freelistPage || layout.PageHeader+8*count > len(page) {
-		s.structureFault("page %d, the list of free pages, is damaged", s.meta.Freelist)
+	defer s.release(page)
+	count, numbers := uint64(binary.LittleEndian.Uint16(page[10:])), page[layout.PageHeader:]
+	if count == math.MaxUint16 {
+		count, numbers = fromLittle(numbers), numbers[8:]
 	}
-	s.release(page)
+	if flags := binary.LittleEndian.Uint16(page[8:]); flags != freelistPage || count > uint64(len(numbers)/8) {
+		s.structureFault("page %d, the list of free pages, is damaged", s.meta.Freelist)
+		return
+	}
+	last := uint64(1)
+	for range count {
+		id := fromLittle(numbers)
+		if id <= last || id >= uint64(len(s.visits)) {
+			s.structureFault("page %d, the list of free pages, has page %d after page %d, of %d", s.meta.Freelist, id, last, len(s.visits))
+			return
+		}
+		s.freed = append(s.freed, id)
+		last, numbers = id, numbers[8:]
+	}
+}
+
+// judgeFreelist checks that no page in use is listed as free: the next commit would overwrite it.
+func (s *survey) judgeFreelist() {
+	for _, id := range s.freed {
+		if s.visits[id] > 0 {
+			s.structureFault("page %d is in use, and listed as free", id)
+		}
+	}
 }
 
 // buckets visits the buckets in a bucket, and nothing else. A name is valid until visit returns.
@@ -356,6 +383,7 @@ func (s *survey) examine() {
 		}
 	})
 	s.examineOverlays()
+	s.judgeFreelist()
 }
 
 func (s *survey) judge(what string, b bucket, p layout.Table) {

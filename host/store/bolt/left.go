@@ -1,0 +1,158 @@
+package bolt
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+)
+
+// left is the state in which Close left the database: of the file, and of what bbolt reads of it when it opens it. A start that finds the
+// file in this state serves without examining every page first, and examines it meanwhile. Whatever writes to the file changes its state.
+type left struct {
+	File     fileState `json:"file"`
+	PageSize uint64    `json:"page_size"` // bytes
+	Commit   uint64    `json:"commit"`    // number of the newest transaction
+	Freelist string    `json:"freelist"`  // SHA-256 of the pages of the free list, hexadecimal
+}
+
+// fileState changes with each write to a file.
+type fileState struct {
+	Size     int64  `json:"size"`     // bytes
+	Modified int64  `json:"modified"` // ns since the epoch
+	Changed  int64  `json:"changed"`  // likewise; of the inode, which no program can set
+	Inode    uint64 `json:"inode"`
+}
+
+const (
+	leftLimit   = 4 << 10 // bytes of the file of a left
+	clockTicks  = 50      // how often Close waits for the clock of the file system to go on
+	clockTick   = 2 * time.Millisecond
+	mostFreed   = 64 << 20 // bytes of a free list
+	freedHeader = layout.PageHeader
+)
+
+// asLeft reports whether the database is as Close left it.
+func (e *Engine) asLeft() bool {
+	data, err := regular.Read(layout.Left(e.dir), leftLimit)
+	if err != nil {
+		return false
+	}
+	var then left
+	if err := json.Unmarshal(data, &then); err != nil || then.PageSize < 1<<10 || then.PageSize > 1<<16 {
+		return false
+	}
+	now, err := leftOf(e.path(), then.PageSize)
+	if err != nil {
+		e.logger.Debug("the state of the database cannot be read", "error", err)
+		return false
+	}
+	return now == then
+}
+
+// leftOf reads the state of a database. It is an error if a meta page is damaged, or the newer one has no free list.
+func leftOf(path string, pageSize uint64) (l left, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return l, err
+	}
+	state, ok := stateOf(info)
+	if !ok {
+		return l, errors.New("this system does not tell when a file was changed")
+	}
+	var newest layout.Meta
+	for place := range uint64(2) {
+		m, err := layout.MetaAt(f, place, pageSize)
+		if err != nil {
+			return l, err
+		}
+		if m.TxID > newest.TxID {
+			newest = m
+		}
+	}
+	sum, err := freelistSum(f, newest)
+	return left{File: state, PageSize: pageSize, Commit: newest.TxID, Freelist: sum}, err
+}
+
+func freelistSum(f io.ReaderAt, m layout.Meta) (string, error) {
+	if m.Freelist == layout.NoFreelist {
+		return "", errors.New("the database has no free list")
+	}
+	at := int64(m.Freelist * m.PageSize)
+	header := make([]byte, freedHeader)
+	if _, err := f.ReadAt(header, at); err != nil {
+		return "", err
+	}
+	size := (int64(binary.LittleEndian.Uint32(header[12:])) + 1) * int64(m.PageSize)
+	if size > mostFreed {
+		return "", fmt.Errorf("the free list has %d bytes", size)
+	}
+	h := sha256.New()
+	if n, err := io.Copy(h, io.NewSectionReader(f, at, size)); err != nil || n < size {
+		return "", errors.Join(err, fmt.Errorf("the free list has %d of %d bytes", n, size))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// leave writes the free list, so that the next start need not read all pages for it, and records the state of the file. The writer has
+// ended. Without the record the next start examines the database first; there is none if this server did not examine it to the end.
+func (e *Engine) leave() error {
+	if e.options.ReadOnly || e.options.NoSync || e.unexamined || e.db == nil || e.failed != nil {
+		return nil
+	}
+	if _, err := leftOf(e.path(), e.open.pageSize); err != nil { // something was committed, or nothing ever was
+		e.db.NoFreelistSync = false
+		if err := e.transact(func(*bbolt.Tx) error { return nil }); err != nil {
+			return fmt.Errorf("write the list of free pages: %w", err)
+		}
+	}
+	for range clockTicks {
+		if done, err := e.recordLeft(); done || err != nil {
+			return err
+		}
+		time.Sleep(clockTick)
+	}
+	return nil
+}
+
+// recordLeft writes the record under a temporary name first. It is not synced: what a power failure leaves of it is no record. done is
+// false while the clock of the file system stands where it stood at the last write to the database, for a change at the same instant
+// would leave no trace.
+func (e *Engine) recordLeft() (done bool, err error) {
+	now, err := leftOf(e.path(), e.open.pageSize)
+	if err != nil {
+		e.logger.Debug("the next start examines the database", "why", err)
+		return true, nil
+	}
+	data, err := json.Marshal(now)
+	if err != nil {
+		return false, err
+	}
+	made := layout.Left(e.dir) + ".new"
+	if err := os.WriteFile(made, data, 0o600); err != nil {
+		return false, err
+	}
+	info, err := os.Stat(made)
+	if err != nil {
+		return false, err
+	}
+	if written, _ := stateOf(info); written.Changed <= now.File.Changed {
+		return false, nil
+	}
+	return true, os.Rename(made, layout.Left(e.dir))
+}
