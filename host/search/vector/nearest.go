@@ -215,7 +215,7 @@ func (r *search) scanBits(wanted int) ([]uint32, error) {
 	}
 	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
 	setBits(r.query[:s.options.Dimensions], query, 1)
-	distances, rowsAt := make([]uint16, len(s.numbers)), make([]int, s.options.Dimensions+1)
+	kept := newNearby(wanted, s.options.Dimensions)
 	for i, c := range s.chunks {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
@@ -224,50 +224,11 @@ func (r *search) scanBits(wanted int) ([]uint32, error) {
 			continue
 		}
 		s.kernels.differ(query, c.bits, counts)
-		into := distances[i*chunkRows:][:chunkRows]
 		for j, word := range r.wantedOf(i) {
-			count(word, counts[j*64:][:64], into[j*64:][:64], rowsAt)
+			kept.offer(uint32(i*chunkRows+j*64), word, counts[j*64:][:64])
 		}
 	}
-	least, some := 0, 0
-	for ; least < len(rowsAt) && some < wanted; least++ {
-		some += rowsAt[least]
-	}
-	return r.within(distances, least, 2*wanted), nil
-}
-
-// count keeps the distances of 64 rows, and counts those of the rows that are searched.
-func count(wanted uint64, counts []uint64, into []uint16, rowsAt []int) {
-	if wanted == 1<<64-1 {
-		for i, n := range counts {
-			into[i] = uint16(n)
-			rowsAt[n]++
-		}
-		return
-	}
-	for ; wanted != 0; wanted &= wanted - 1 {
-		i := bits.TrailingZeros64(wanted)
-		into[i] = uint16(counts[i])
-		rowsAt[counts[i]]++
-	}
-}
-
-// within returns the rows that the query searches with a distance less than one, and at most so many.
-func (r *search) within(distances []uint16, below, most int) (rows []uint32) {
-	for i, word := range r.wanted {
-		if word == 0 {
-			continue
-		}
-		for j, d := range distances[i*64:][:64] {
-			if int(d) >= below || word>>j&1 == 0 {
-				continue
-			}
-			if rows = append(rows, uint32(i*64+j)); len(rows) == most {
-				return rows
-			}
-		}
-	}
-	return rows
+	return kept.rows(2 * wanted), nil
 }
 
 // recode returns the best rows by their codes.
