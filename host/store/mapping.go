@@ -90,15 +90,23 @@ func (e *FaultError) In(m *Mapping) bool {
 // there as if it had panicked, and the error is a FaultError. Other goroutines that do starts need a Guard of their own.
 func Guard(do func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			if err = faultOf(p); err == nil {
-				panic(p)
-			}
-		}
-	}()
+	defer RecoverFault(&err)
 	do()
 	return nil
+}
+
+// RecoverFault is deferred by a function that is its own Guard, after debug.SetPanicOnFault: it sets err to the FaultError of a mapped page
+// that could not be read.
+func RecoverFault(err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	fault := faultOf(p)
+	if fault == nil {
+		panic(p)
+	}
+	*err = fault
 }
 
 // faultOf returns the FaultError of a recovered value; nil if it is another panic.

@@ -1,7 +1,6 @@
 package semantic
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -9,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math"
+	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -130,96 +128,79 @@ func (f *file) decodeVector(raw []byte, into []float32) {
 	}
 }
 
-// file is an open blob of vectors.
+// file is a mapped blob of vectors.
 type file struct {
 	name       string
-	reader     store.BlobReader
+	mapped     *store.Mapping
 	dimensions int
-	floats     bool // its vectors are float32
-	keys       []digest
-	texts      []digest // nil: none was noted
+	rows       int
+	floats     bool     // its vectors are float32
 	numbers    []uint32 // by row; none: unclaimed. Guarded by the lane.
 	claimed    int
-	buffers    sync.Pool
 }
 
 const none = ^uint32(0)
 
-// openFile opens a blob and validates all of it.
+// openFile maps a blob and validates all of it.
 func openFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*file, error) {
+	f, err := mapFile(ctx, blobs, name, dimensions)
+	if err != nil {
+		return nil, err
+	}
+	if fault := store.Guard(func() { err = f.validate() }); fault != nil {
+		err = fault
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is damaged: %w", name, err), f.mapped.Close())
+	}
+	f.numbers = slices.Repeat([]uint32{none}, f.rows)
+	return f, nil
+}
+
+func mapFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*file, error) {
 	r, err := blobs.GetBlob(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name, reader: r, dimensions: dimensions}
-	if err := f.read(io.NewSectionReader(r, 0, r.Size()), r.Size()); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s is damaged: %w", name, err), r.Close())
+	mapped, err := store.Map(r, store.ReadOnly)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
 	}
-	return f, nil
+	return &file{name: name, mapped: mapped, dimensions: dimensions}, nil
 }
 
-func (f *file) read(from io.Reader, size int64) error {
-	in := bufio.NewReaderSize(from, 256<<10)
-	var header [blobHeader]byte
-	if _, err := io.ReadFull(in, header[:]); err != nil {
-		return err
+func (f *file) validate() error {
+	data := f.mapped.Bytes()
+	if len(data) < blobHeader {
+		return fmt.Errorf("its size of %d bytes is less than that of a header", len(data))
 	}
-	dimensions, rows := int64(binary.LittleEndian.Uint32(header[8:])), int64(binary.LittleEndian.Uint32(header[12:]))
-	switch f.floats = string(header[:8]) == floatMagic; {
-	case !f.floats && string(header[:8]) != blobMagic:
+	dimensions, rows := int64(binary.LittleEndian.Uint32(data[8:])), int64(binary.LittleEndian.Uint32(data[12:]))
+	switch f.floats = string(data[:8]) == floatMagic; {
+	case !f.floats && string(data[:8]) != blobMagic:
 		return errors.New("its magic number is not that of vectors")
-	case binary.LittleEndian.Uint32(header[20:]) != 0:
+	case binary.LittleEndian.Uint32(data[20:]) != 0:
 		return errors.New("its header is not that of vectors")
 	case dimensions != int64(f.dimensions):
 		return fmt.Errorf("its vectors have %d dimensions, not %d", dimensions, f.dimensions)
-	case rows > mostRows || size != blobHeader+rows*(blobEntry+int64(f.stride())):
-		return fmt.Errorf("its size of %d bytes is not that of %d vectors", size, rows)
-	}
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	checked := io.TeeReader(in, sum)
-	var entry [blobEntry]byte
-	f.keys = make([]digest, 0, rows)
-	for range rows {
-		if _, err := io.ReadFull(checked, entry[:]); err != nil {
-			return err
-		}
-		f.addEntry(digest(entry[:16]), digest(entry[16:]))
-	}
-	f.numbers = slices.Repeat([]uint32{none}, len(f.keys))
-	if _, err := io.Copy(io.Discard, checked); err != nil {
-		return err
-	}
-	if sum.Sum32() != binary.LittleEndian.Uint32(header[16:]) {
+	case rows > mostRows || int64(len(data)) != blobHeader+rows*(blobEntry+int64(f.stride())):
+		return fmt.Errorf("its size of %d bytes is not that of %d vectors", len(data), rows)
+	case crc32.Checksum(data[blobHeader:], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[16:]):
 		return errors.New("its checksum does not match")
 	}
+	f.rows = int(rows)
 	return nil
 }
 
-// addEntry adds a row's digests.
-func (f *file) addEntry(key, text digest) {
-	if text != (digest{}) && f.texts == nil {
-		f.texts = make([]digest, len(f.keys), cap(f.keys))
+// digests returns those of a row's document and text; the zero digest: the text was not noted.
+func (f *file) digests(row uint32) (key, text digest, err error) {
+	fault := store.Guard(func() {
+		entry := f.mapped.Bytes()[blobHeader+int(row)*blobEntry:][:blobEntry]
+		key, text = digest(entry[:16]), digest(entry[16:])
+	})
+	if fault != nil {
+		err = fmt.Errorf("read the digests of vector %d of %s: %w", row, f.name, fault)
 	}
-	if f.keys = append(f.keys, key); f.texts != nil {
-		f.texts = append(f.texts, text)
-	}
-}
-
-// textOf returns the digest of a row's text; the zero digest: it was not noted.
-func (f *file) textOf(row uint32) digest {
-	if f.texts == nil {
-		return digest{}
-	}
-	return f.texts[row]
-}
-
-// buffer returns a pooled buffer for a vector's bytes.
-func (f *file) buffer() *[]byte {
-	if b, ok := f.buffers.Get().(*[]byte); ok {
-		return b
-	}
-	b := make([]byte, f.stride())
-	return &b
+	return key, text, err
 }
 
 // stride is the size of a vector, in bytes.
@@ -231,48 +212,17 @@ func (f *file) stride() int {
 }
 
 // ReadVector implements vector.Reader.
-func (f *file) ReadVector(at uint32, into []float32) error {
-	buffer := f.buffer()
-	defer f.buffers.Put(buffer)
-	if err := f.readRaw(at, *buffer); err != nil {
-		return err
-	}
-	f.decodeVector(*buffer, into)
+func (f *file) ReadVector(at uint32, into []float32) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer store.RecoverFault(&err)
+	f.decodeVector(f.raw(at), into)
 	return nil
 }
 
-// window is some consecutive vectors of a file, for those who read many.
-type window struct {
-	file  *file
-	first uint32
-	data  []byte
-}
-
-// windowRows is how many vectors are read at once.
-const windowRows = 512
-
-// read reads a vector, and with it those behind it.
-func (w *window) read(f *file, at uint32, into []float32) error {
-	stride := uint32(f.stride())
-	if w.file != f || at < w.first || (at-w.first+1)*stride > uint32(len(w.data)) {
-		w.file, w.first = f, at/windowRows*windowRows
-		w.data = slices.Grow(w.data[:0], int(stride)*windowRows)[:stride*min(windowRows, uint32(len(f.keys))-w.first)]
-		if err := f.readRaw(w.first, w.data); err != nil {
-			w.file = nil
-			return err
-		}
-	}
-	f.decodeVector(w.data[(at-w.first)*stride:][:stride], into)
-	return nil
-}
-
-// readRaw reads the bytes of vectors from one on.
-func (f *file) readRaw(at uint32, raw []byte) error {
-	offset := blobHeader + int64(len(f.keys))*blobEntry + int64(at)*int64(f.stride())
-	if _, err := f.reader.ReadAt(raw, offset); err != nil {
-		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)
-	}
-	return nil
+// raw returns the bytes of a vector in the mapping.
+func (f *file) raw(at uint32) []byte {
+	first := blobHeader + f.rows*blobEntry + int(at)*f.stride()
+	return f.mapped.Bytes()[first:][:f.stride()]
 }
 
 // rawVector returns the vector of a row as files are written.
@@ -282,23 +232,21 @@ func (f *file) rawVector(at uint32) ([]byte, error) {
 		err := f.ReadVector(at, v)
 		return encodeVector(v), err
 	}
-	raw := make([]byte, f.stride())
-	return raw, f.readRaw(at, raw)
+	var raw []byte
+	err := store.Guard(func() { raw = bytes.Clone(f.raw(at)) })
+	return raw, err
 }
 
-// write stores rows as a blob and opens it.
+// write stores rows as a blob and maps it.
 func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows []row) (*file, error) {
 	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(encodeRows(dimensions, rows))); err != nil {
 		return nil, err
 	}
-	r, err := blobs.GetBlob(ctx, name)
+	f, err := mapFile(ctx, blobs, name, dimensions)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name, reader: r, dimensions: dimensions, keys: make([]digest, 0, len(rows))}
-	for _, row := range rows {
-		f.addEntry(row.key, row.text)
-	}
-	f.numbers = slices.Repeat([]uint32{none}, len(f.keys))
+	f.rows = len(rows)
+	f.numbers = slices.Repeat([]uint32{none}, f.rows)
 	return f, nil
 }

@@ -44,9 +44,10 @@ func (l *lane) load(ctx context.Context) {
 		}
 		l.mu.Lock()
 		l.files = append(l.files, f)
-		for i, key := range f.keys {
-			if _, twice := l.known[key]; !twice {
-				l.known[key] = location{f, uint32(i), true}
+		for i := range uint32(f.rows) {
+			key, _, err := f.digests(i)
+			if _, twice := l.known[key]; !twice && err == nil {
+				l.known[key] = location{f, i, true}
 			}
 		}
 		l.mu.Unlock()
@@ -63,14 +64,13 @@ func (l *lane) claim(list []pendingDoc) []pendingDoc {
 // claimAll is claim. The caller holds work.
 func (l *lane) claimAll(list []pendingDoc) []pendingDoc {
 	var left []pendingDoc
-	var near window
 	v := make([]float32, l.dimensions)
 	for _, w := range list {
 		key := keyOf(w.ref)
 		l.mu.Lock()
 		at, ok := l.known[key]
 		l.mu.Unlock()
-		if !ok || near.read(at.file, at.row, v) != nil || !l.assign(w, key, at, v) {
+		if !ok || at.file.ReadVector(at.row, v) != nil || !l.assign(w, key, at, v) {
 			left = append(left, w)
 		}
 	}
@@ -99,7 +99,7 @@ func (l *lane) assign(w pendingDoc, key digest, at location, v []float32) bool {
 	l.setLocation(w.number, at)
 	at.file.numbers[at.row] = w.number
 	at.file.claimed++
-	if text := at.file.textOf(at.row); l.settings.Costly && text != (digest{}) {
+	if _, text, err := at.file.digests(at.row); err == nil && l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
 	return true
@@ -170,7 +170,7 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 func (l *lane) drop(ctx context.Context, files []*file) error {
 	var errs []error
 	for _, f := range files {
-		errs = append(errs, f.reader.Close(), l.keeper.options.Blobs.DropBlob(ctx, f.name))
+		errs = append(errs, f.mapped.Close(), l.keeper.options.Blobs.DropBlob(ctx, f.name))
 	}
 	return errors.Join(errs...)
 }
@@ -179,12 +179,12 @@ func (l *lane) drop(ctx context.Context, files []*file) error {
 func (l *lane) merge(ctx context.Context) error {
 	levels := map[int][]*file{}
 	for _, f := range l.files {
-		size := sizeOf(f.dimensions, len(f.keys))
+		size := sizeOf(f.dimensions, f.rows)
 		if size*mergedAtOnce > largestFile {
 			continue
 		}
 		level := 0
-		for n := len(f.keys); n >= mergedAtOnce; n /= mergedAtOnce {
+		for n := f.rows; n >= mergedAtOnce; n /= mergedAtOnce {
 			level++
 		}
 		if levels[level] = append(levels[level], f); len(levels[level]) == mergedAtOnce {
@@ -206,16 +206,19 @@ const (
 func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error {
 	var list []row
 	for _, f := range files {
-		for i, key := range f.keys {
+		for i := range uint32(f.rows) {
+			key, text, err := f.digests(i)
+			if err != nil {
+				return err
+			}
 			l.mu.Lock()
-			r := row{number: f.numbers[i], key: key, text: f.textOf(uint32(i)), from: location{f, uint32(i), true}}
+			r := row{number: f.numbers[i], key: key, text: text, from: location{f, i, true}}
 			newest := l.known[key] == r.from
 			l.mu.Unlock()
 			if r.number == none && (keep == claimed || !newest) {
 				continue
 			}
-			var err error
-			if r.raw, err = f.rawVector(uint32(i)); err != nil {
+			if r.raw, err = f.rawVector(i); err != nil {
 				return err
 			}
 			list = append(list, r)
@@ -232,7 +235,7 @@ func (l *lane) scrub(ctx context.Context) error {
 	l.claimAll(l.pending(numbers))
 	for _, f := range slices.Clone(l.files) {
 		l.mu.Lock()
-		whole := f.claimed == len(f.keys)
+		whole := f.claimed == f.rows
 		l.mu.Unlock()
 		if whole {
 			continue
@@ -255,7 +258,7 @@ func (l *lane) tidy(ctx context.Context) {
 	l.work.Lock()
 	defer l.work.Unlock()
 	l.mu.Lock()
-	at := slices.IndexFunc(l.files, func(f *file) bool { return 2*f.claimed < len(f.keys) })
+	at := slices.IndexFunc(l.files, func(f *file) bool { return 2*f.claimed < f.rows })
 	l.mu.Unlock()
 	if at < 0 || l.queue.len() > 0 {
 		return
@@ -274,7 +277,7 @@ func (l *lane) close() error {
 	}
 	err := l.flushLast()
 	for _, f := range l.files {
-		err = errors.Join(err, f.reader.Close())
+		err = errors.Join(err, f.mapped.Close())
 	}
 	return err
 }
@@ -293,7 +296,7 @@ func (l *lane) flushLast() error {
 	if err != nil {
 		return err
 	}
-	return f.reader.Close()
+	return f.mapped.Close()
 }
 
 // dropAll drops the lane's files. The lane's goroutine has ended.

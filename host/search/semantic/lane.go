@@ -405,10 +405,13 @@ func (l *lane) release(number uint32) {
 	l.set.Remove(number)
 	text := digest{}
 	if at.file != nil {
-		text = at.file.textOf(at.row)
 		at.file.numbers[at.row] = none
 		at.file.claimed--
-		l.known[at.file.keys[at.row]] = at
+		var key digest
+		var err error
+		if key, text, err = at.file.digests(at.row); err == nil {
+			l.known[key] = at
+		}
 	} else {
 		text = l.tail[at.row].text
 		l.tail[at.row].number = none

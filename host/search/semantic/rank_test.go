@@ -1,7 +1,6 @@
 package semantic
 
 import (
-	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 func compass(t *testing.T, weight float64, gate func(string) float64) *world {
@@ -113,8 +113,8 @@ func TestVectorsOfAFileAreNearTheirOwn(t *testing.T) {
 	}
 	binary.LittleEndian.PutUint32(floats[16:], crc32.Checksum(floats[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
 	for _, data := range [][]byte{encodeRows(3, rows), floats} {
-		f := &file{dimensions: 3, reader: openBlob{bytes.NewReader(data)}}
-		if err := f.read(bytes.NewReader(data), int64(len(data))); err != nil {
+		f := &file{dimensions: 3, mapped: store.NewMapping("memory", data, nil)}
+		if err := f.validate(); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range v {
@@ -142,11 +142,11 @@ func FuzzFile(f *testing.F) {
 	f.Add(encodeRows(2, nil))
 	f.Add(append([]byte(floatMagic), encodeRows(2, nil)[len(floatMagic):]...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x := &file{dimensions: 2, reader: openBlob{bytes.NewReader(data)}}
-		if x.read(bytes.NewReader(data), int64(len(data))) != nil {
+		x := &file{dimensions: 2, mapped: store.NewMapping("memory", data, nil)}
+		if x.validate() != nil {
 			return
 		}
-		for i := range x.keys {
+		for i := range x.rows {
 			if err := x.ReadVector(uint32(i), make([]float32, 2)); err != nil {
 				t.Error(err)
 			}

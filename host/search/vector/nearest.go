@@ -22,8 +22,8 @@ type Scan uint8
 const (
 	Auto   Scan = iota // by the number of vectors
 	Floats             // all vectors in full precision
-	Codes              // seven bits an element; the best are rescored in full precision
-	Bits               // one bit an element; the best are rescored in codes, and the best of those in full precision
+	Codes              // seven bits an element; the best are rescored in full precision. Bits, where no codes are kept
+	Bits               // one bit an element; the best are rescored in codes if they are kept, and the best of those in full precision
 )
 
 // Numbers of rescored vectors: the minimum, and the surplus over K or factor of K.
@@ -60,7 +60,10 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 	r := &search{set: s, ctx: ctx, wanted: s.rowsAmong(q.Among), query: make([]float32, s.stride.floats)}
 	copy(r.query, ready)
 	if q.Scan == Auto {
-		q.Scan = s.scanOf(among, q.K)
+		q.Scan = scanOf(among, q.K, s.options.Codes)
+	}
+	if q.Scan == Codes && !s.coded {
+		q.Scan = Bits
 	}
 	rows, err := r.candidates(q, among)
 	if err != nil {
@@ -70,11 +73,11 @@ func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
 }
 
 // scanOf chooses the scan: full precision if nearly all would be rescored.
-func (s *Set) scanOf(among, k int) Scan {
+func scanOf(among, k, codes int) Scan {
 	switch {
 	case among <= max(leastRescored, k+rescoredMore):
 		return Floats
-	case among <= max(s.options.Codes, recodedEach*k):
+	case among <= max(codes, recodedEach*k):
 		return Codes
 	}
 	return Bits
@@ -98,19 +101,22 @@ func (r *search) candidates(q Query, among int) ([]uint32, error) {
 	s := r.set
 	switch q.Scan {
 	case Floats:
-		if among*sparseFloats < len(s.numbers) {
+		if among*sparseFloats < 64*len(s.groups) {
 			return r.all(), nil
 		}
 		return r.scan(q.K, r.floatScores())
 	case Codes:
 		wanted := max(leastRescored, q.K+rescoredMore)
 		coded := encodeQuery(r.query, s.stride.codes)
-		if among*sparseCodes < len(s.numbers) {
+		if among*sparseCodes < 64*len(s.groups) {
 			return r.recode(r.all(), &coded, wanted), nil
 		}
 		return r.scan(wanted, r.codeScores(&coded))
 	}
 	rows, err := r.scanBits(max(leastRecoded, recodedEach*q.K, among/recodedPart))
+	if !s.coded {
+		return rows, err
+	}
 	coded := encodeQuery(r.query, s.stride.codes)
 	return r.recode(rows, &coded, max(leastRescored, q.K+rescoredMore)), err
 }
@@ -143,13 +149,13 @@ func (r *search) scan(wanted int, score scores) ([]uint32, error) {
 			continue
 		}
 		score(c, into)
-		numbers := s.numbers[i*chunkRows:]
 		worst := kept.worst()
 		for j, x := range into {
 			if x < worst || wanted[j/64]>>(j%64)&1 == 0 {
 				continue
 			}
-			kept.offer(candidate{x, numbers[j], uint32(i*chunkRows + j)})
+			row := uint32(i*chunkRows + j)
+			kept.offer(candidate{x, s.numberOf(row), row})
 			worst = kept.worst()
 		}
 	}
@@ -242,7 +248,7 @@ func (r *search) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
 	for _, row := range rows {
 		c, i := s.chunks[row/chunkRows], int(row%chunkRows)
 		s.kernels.dotCodes(q.elements, c.codes[i*s.stride.codes:(i+1)*s.stride.codes], dot[:])
-		kept.offer(candidate{q.score(dot[0], c.steps[i]), s.numbers[row], row})
+		kept.offer(candidate{q.score(dot[0], c.steps[i]), s.numberOf(row), row})
 	}
 	return kept.rows()
 }
@@ -250,17 +256,21 @@ func (r *search) recode(rows []uint32, q *codedQuery, wanted int) []uint32 {
 // exact scores rows in full precision and returns the best k.
 func (r *search) exact(rows []uint32, k int) ([]Near, error) {
 	s := r.set
-	v, list := make([]float32, s.stride.floats), make([]Near, 0, len(rows))
+	v, kept := make([]float32, s.stride.floats), newBest(k)
 	var dot [1]float32
 	for _, row := range rows {
 		if err := s.read(row, v); err != nil {
-			return nil, fmt.Errorf("read vector %d: %w", s.numbers[row], err)
+			return nil, fmt.Errorf("read vector %d: %w", s.numberOf(row), err)
 		}
 		s.kernels.dotFloats(r.query, v, dot[:])
-		list = append(list, Near{s.numbers[row], float64(dot[0])})
+		kept.offer(candidate{dot[0], s.numberOf(row), row})
 	}
-	slices.SortFunc(list, func(a, b Near) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Number, b.Number)) })
-	return list[:min(k, len(list))], nil
+	slices.SortFunc(kept.list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number)) })
+	list := make([]Near, len(kept.list))
+	for i, c := range kept.list {
+		list[i] = Near{c.number, float64(c.score)}
+	}
+	return list, nil
 }
 
 // Score returns the score of a number's vector for a query; ok reports whether it has a vector.
@@ -284,23 +294,47 @@ func (s *Set) Score(query []float32, number uint32) (score float64, ok bool, err
 	return list[0].Score, true, nil
 }
 
-// Estimate approximates the scores of numbers from codes alone; NaN for a number without a vector.
+// Estimate approximates the scores of numbers by codes, whether they are kept or not; NaN for a number without a vector, or one that
+// cannot be read.
 func (s *Set) Estimate(query []float32, numbers []uint32) []float64 {
 	scores := make([]float64, len(numbers))
 	ready, err := s.Ready(query)
 	coded := encodeQuery(ready, s.stride.codes)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	row := coder{set: s, codes: make([]uint8, s.stride.codes), floats: make([]float32, s.stride.floats)}
 	var dot [1]int32
 	for i, number := range numbers {
-		row := s.row(number)
-		if row == none || err != nil {
-			scores[i] = math.NaN()
+		scores[i] = math.NaN()
+		if err != nil {
 			continue
 		}
-		c, at := s.chunks[row/chunkRows], int(row%chunkRows)
-		s.kernels.dotCodes(coded.elements, c.codes[at*s.stride.codes:(at+1)*s.stride.codes], dot[:])
-		scores[i] = float64(coded.score(dot[0], c.steps[at]))
+		if codes, step, ok := row.of(number); ok {
+			s.kernels.dotCodes(coded.elements, codes, dot[:])
+			scores[i] = float64(coded.score(dot[0], step))
+		}
 	}
 	return scores
+}
+
+// coder reads codes of rows, or makes them.
+type coder struct {
+	set    *Set
+	codes  []uint8
+	floats []float32
+}
+
+// of returns the codes of a number, which are good until the next call; ok is false if it has no vector that can be read.
+func (c *coder) of(number uint32) (codes []uint8, step float32, ok bool) {
+	row := c.set.row(number)
+	if row == none {
+		return nil, 0, false
+	}
+	if kept, at := c.set.chunks[row/chunkRows], int(row%chunkRows); kept.codes != nil {
+		return kept.codes[at*c.set.stride.codes:][:c.set.stride.codes], kept.steps[at], true
+	}
+	if c.set.read(row, c.floats) != nil {
+		return nil, 0, false
+	}
+	return c.codes, encode(c.floats[:c.set.options.Dimensions], c.codes), true
 }

@@ -1,7 +1,7 @@
 // Package vector finds the nearest vectors of a set by exhaustive scans.
 //
 // A large set is scanned with one bit an element, a smaller one with seven bits; the best candidates are rescored in full
-// precision.
+// precision. The codes of seven bits of a large set are not kept: its candidates are read from where the vectors are.
 package vector
 
 import (
@@ -29,7 +29,7 @@ const MaxDimensions = 8192
 type Options struct {
 	Dimensions int    // required
 	Metric     Metric // Cosine
-	Codes      int    // the size up to which scans use codes, and beyond it bits; 50,000
+	Codes      int    // the number of rows up to which codes are kept, and scans use them in place of bits; 50,000
 	Portable   bool   // use no vector instructions
 }
 
@@ -46,12 +46,18 @@ type Set struct {
 
 	mu      sync.RWMutex
 	chunks  []*chunk
-	rows    []uint32 // by number; none: no vector
-	numbers []uint32 // by row; none: free
 	groups  []group  // by 64 rows
-	free    []uint32 // rows
+	groupOf []uint32 // by 64 numbers: the group with the rows of those, from 1; 0: none has a vector
+	free    []uint32 // groups
+	coded   bool     // all rows have codes
 	readers readers
 	count   int
+}
+
+// group is 64 rows, of 64 numbers in a row: number n is in row n%64 of its group. So a set of numbers is one of rows a word at a time.
+type group struct {
+	used  uint64 // the rows with a vector
+	block uint32 // of 64 numbers
 }
 
 const none = ^uint32(0)
@@ -61,9 +67,9 @@ const chunkRows = 1024
 
 // chunk is chunkRows rows. Vectors that are not in floats are read from their Reader.
 type chunk struct {
-	codes    []uint8
 	bits     []uint64
-	steps    []float32
+	codes    []uint8   // nil if none are kept
+	steps    []float32 // of codes
 	norms    []float32 // with Dot only
 	floats   []float32 // nil if no row is in memory
 	inMemory int       // rows in floats
@@ -122,7 +128,7 @@ func New(o Options) (*Set, error) {
 		return nil, fmt.Errorf("make a set of vectors: %d dimensions: they go from 1 to %d", o.Dimensions, MaxDimensions)
 	}
 	o.Codes = cmp.Or(o.Codes, 50_000)
-	s := &Set{options: o, kernels: fastest()}
+	s := &Set{options: o, kernels: fastest(), coded: true}
 	if o.Portable {
 		s.kernels = portable()
 	}
@@ -148,12 +154,17 @@ func (s *Set) Has(number uint32) bool {
 	return s.row(number) != none
 }
 
+// row returns the row of a number; none: it has no vector.
 func (s *Set) row(number uint32) uint32 {
-	if int(number) >= len(s.rows) {
-		return none
+	if block := number / 64; int(block) < len(s.groupOf) && s.groupOf[block] > 0 {
+		if g := s.groupOf[block] - 1; s.groups[g].used>>(number%64)&1 == 1 {
+			return g*64 + number%64
+		}
 	}
-	return s.rows[number]
+	return none
 }
+
+func (s *Set) numberOf(row uint32) uint32 { return s.groups[row/64].block*64 + row%64 }
 
 // errZero rejects a vector without a direction.
 var errZero = errors.New("the vector is zero, which is near to nothing")
@@ -218,8 +229,6 @@ func (s *Set) Moved(number uint32, to Reader, at uint32) {
 }
 
 func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
-	codes := make([]uint8, s.stride.codes)
-	step := encode(v, codes)
 	length := float32(1)
 	if s.options.Metric == Dot {
 		length = float32(norm(v))
@@ -231,13 +240,14 @@ func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
 		row = s.allocate(number)
 	}
 	c, i := s.chunks[row/chunkRows], row%chunkRows
-	copy(c.codes[int(i)*s.stride.codes:], codes)
-	c.steps[i] = step
+	if c.codes != nil {
+		c.steps[i] = encode(v, c.codes[int(i)*s.stride.codes:][:s.stride.codes])
+	}
 	if c.norms != nil {
 		c.norms[i] = length
 	}
-	group := int(i) / bitGroup * bitGroup * s.stride.bits
-	setBits(v, c.bits[group+int(i)%bitGroup:], bitGroup)
+	first := int(i) / bitGroup * bitGroup * s.stride.bits
+	setBits(v, c.bits[first+int(i)%bitGroup:], bitGroup)
 	s.setSource(row, source{s.readers.use(from), at})
 	if from == nil {
 		if c.floats == nil {
@@ -249,36 +259,47 @@ func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
 
 // allocate assigns a row to a number.
 func (s *Set) allocate(number uint32) uint32 {
-	if len(s.free) == 0 {
-		s.grow()
+	block := number / 64
+	for int(block) >= len(s.groupOf) {
+		s.groupOf = append(s.groupOf, 0)
 	}
-	row := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	for int(number) >= len(s.rows) {
-		s.rows = append(s.rows, none)
+	if s.groupOf[block] == 0 {
+		if len(s.free) == 0 {
+			s.grow()
+		}
+		last := len(s.free) - 1
+		g := s.free[last]
+		s.free, s.groups[g].block, s.groupOf[block] = s.free[:last], block, g+1
 	}
-	s.rows[number], s.numbers[row] = row, number
-	s.groups[row/64].add(row%64, number)
+	g := s.groupOf[block] - 1
+	s.groups[g].used |= 1 << (number % 64)
+	row := g*64 + number%64
 	s.chunks[row/chunkRows].inMemory++ // until setSource
 	s.count++
 	return row
 }
 
+// grow adds a chunk. A set that becomes too large for codes drops them.
 func (s *Set) grow() {
-	c := &chunk{
-		codes: make([]uint8, chunkRows*s.stride.codes), bits: make([]uint64, chunkRows*s.stride.bits),
-		steps: make([]float32, chunkRows), sources: make([]source, chunkRows),
+	if s.coded && (len(s.chunks)+1)*chunkRows > padded(s.options.Codes, chunkRows) {
+		s.coded = false
+		for _, c := range s.chunks {
+			c.codes, c.steps = nil, nil
+		}
+	}
+	c := &chunk{bits: make([]uint64, chunkRows*s.stride.bits), sources: make([]source, chunkRows)}
+	if s.coded {
+		c.codes, c.steps = make([]uint8, chunkRows*s.stride.codes), make([]float32, chunkRows)
 	}
 	if s.options.Metric == Dot {
 		c.norms = make([]float32, chunkRows)
 	}
-	first := len(s.chunks) * chunkRows
+	first := len(s.groups)
 	s.chunks = append(s.chunks, c)
-	for i := chunkRows - 1; i >= 0; i-- {
-		s.free = append(s.free, uint32(first+i))
-		s.numbers = append(s.numbers, none)
-	}
 	s.groups = append(s.groups, make([]group, chunkRows/64)...)
+	for g := len(s.groups) - 1; g >= first; g-- {
+		s.free = append(s.free, uint32(g))
+	}
 }
 
 // setSource sets the location of a row's vector, and frees floats if no row uses it.
@@ -314,9 +335,11 @@ func (s *Set) Remove(number uint32) {
 	if c.inMemory == 0 {
 		c.floats = nil
 	}
-	s.rows[number], s.numbers[row] = none, none
-	s.groups[row/64].remove(row % 64)
-	s.free = append(s.free, row)
+	g := row / 64
+	if s.groups[g].used &^= 1 << (row % 64); s.groups[g].used == 0 {
+		s.groupOf[number/64] = 0
+		s.free = append(s.free, g)
+	}
 	s.count--
 }
 
