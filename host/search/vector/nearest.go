@@ -265,7 +265,9 @@ func (r *search) exact(rows []uint32, k int) ([]Near, error) {
 		s.kernels.dotFloats(r.query, v, dot[:])
 		kept.offer(candidate{dot[0], s.numberOf(row), row})
 	}
-	slices.SortFunc(kept.list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(kept.list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
+	})
 	list := make([]Near, len(kept.list))
 	for i, c := range kept.list {
 		list[i] = Near{c.number, float64(c.score)}
