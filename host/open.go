@@ -14,7 +14,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/alcove-memory/alcove/host/cluster"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/console"
@@ -36,16 +38,19 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/state"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Host is an open data directory. This process owns it until Close.
 type Host struct {
 	options   Options
-	common    space.Common
+	among     among
 	keys      *keys.Keys
 	operators *operators.Operators // that reach the server from elsewhere
+	documents *state.Documents
 	lock      *owner.Lock
 	dir       *os.File // the data directory, open so that no other gets its inode
 	readOnly  bool     // the directory cannot be written
@@ -70,9 +75,24 @@ type Host struct {
 
 // Open takes possession of a data directory and opens what is in it. When another process has it, the
 // error is an owner.OwnedError.
-func Open(ctx context.Context, o Options) (*Host, error) { return openWith(ctx, o, space.Common{}) }
+func Open(ctx context.Context, o Options) (*Host, error) { return openAmong(ctx, o, among{}) }
 
-func openWith(ctx context.Context, o Options, common space.Common) (*Host, error) {
+// among is what a server gives a space that is one of several. The zero value is that of a space alone.
+type among struct {
+	common space.Common
+	lock   *owner.Lock   // of the data directory, which stays the server's; nil: the host acquires it
+	lead   *cluster.Lead // nil: no other server can lead the space
+}
+
+// leader returns the id of the server that leads the space.
+func (a among) leader() string {
+	if a.lead == nil {
+		return ""
+	}
+	return a.lead.Server()
+}
+
+func openAmong(ctx context.Context, o Options, a among) (*Host, error) {
 	o = o.WithDefaults()
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -80,7 +100,7 @@ func openWith(ctx context.Context, o Options, common space.Common) (*Host, error
 	}
 	o.Dir = dir
 	o.Logger = slog.New(trace.Logging(o.Logger.Handler()))
-	h := &Host{options: o, common: common, space: &space.Space{}}
+	h := &Host{options: o, among: a, space: &space.Space{}}
 	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, LogCalls: o.LogCalls, Clock: o.Clock, Logger: o.Logger})
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -92,7 +112,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDir(); err != nil {
 		return err
 	}
-	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
+	if err := h.openDocuments(ctx); err != nil {
+		return err
+	}
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Documents: h.documents, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
 		return err
 	}
 	h.operators = &operators.Operators{Path: owner.OperatorsPath(h.options.Dir), Clock: h.options.Clock}
@@ -106,12 +129,15 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	h.space, err = space.Open(ctx, h.options, h.common.In(space.Environment{
-		ReadOnly: h.readOnly, CheckKey: h.keys.Check, KeyQuotas: h.keys.Quotas, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+	h.space, err = space.Open(ctx, h.options, h.among.common.In(space.Environment{
+		ReadOnly: h.readOnly, Documents: h.documents, Server: h.among.leader(), CheckKey: h.keys.Check, KeyQuotas: h.keys.Quotas, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
-		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
+		Calls: tool.Options{Limits: h.limits(), Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
 	}), &h.closers)
 	if err != nil {
+		return err
+	}
+	if err := h.documents.Attach(ctx, h.space.Engine); err != nil {
 		return err
 	}
 	h.account.Of(h.space, h.sessions)
@@ -123,6 +149,51 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	return h.openFronts()
+}
+
+// openDocuments brings the files up to date that follow the space from server to server.
+func (h *Host) openDocuments(ctx context.Context) (err error) {
+	o := state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger,
+		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json"}, Folders: []string{modules.Folder}}
+	if !h.readOnly {
+		o.Driver = h.options.Driver
+	}
+	o.Replace = func(name string, data []byte) error {
+		if name == registry.File {
+			return space.DirectoryWith(o.Dir, o.Driver).FollowLock(data)
+		}
+		return state.Replace(filepath.Join(o.Dir, filepath.FromSlash(name)), data)
+	}
+	h.documents, err = state.Open(ctx, o)
+	return err
+}
+
+// limits bounds calls by the keys of clients, and refuses them while another server may lead the space.
+func (h *Host) limits() limits {
+	if h.among.lead == nil {
+		return h.keys
+	}
+	return leading{h.keys, h.among.lead}
+}
+
+// limits is what front ends and the dispatcher ask about a call.
+type limits interface {
+	tool.Limits
+	connection.Keys
+}
+
+// leading admits calls while this server leads the space.
+type leading struct {
+	*keys.Keys
+	lead *cluster.Lead
+}
+
+// Begin implements tool.Limits.
+func (l leading) Begin(key string) (end func(), err error) {
+	if err := l.lead.Check(); err != nil {
+		return nil, err
+	}
+	return l.Keys.Begin(key)
 }
 
 // openTraces returns what records spans; nil: nothing does.
@@ -144,7 +215,7 @@ func (h *Host) openFronts() error {
 	if err != nil {
 		return err
 	}
-	limits := connection.Limits{Keys: h.keys}.WithDefaults()
+	limits := connection.Limits{Keys: h.limits()}.WithDefaults()
 	h.mcp = mcp.New(h.space.Tools, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
 		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
@@ -174,10 +245,12 @@ func (h *Host) openDir() (err error) {
 	for _, w := range warnings {
 		h.options.Logger.Warn(w)
 	}
-	if h.lock, err = owner.AcquireLock(dir); err != nil {
-		return err
+	if h.lock = h.among.lock; h.lock == nil {
+		if h.lock, err = owner.AcquireLock(dir); err != nil {
+			return err
+		}
+		h.closers.Later("the lock", h.lock.Close)
 	}
-	h.closers.Later("the lock", h.lock.Close)
 	if h.dir, err = os.Open(dir); err != nil {
 		return fmt.Errorf("open the data directory: %w", err)
 	}

@@ -71,6 +71,14 @@ type mount struct {
 	requireKeys *bool                                       // as Listen's
 	path        string                                      // of the space there
 	serve       func(handler http.Handler, use *listen.Use) // called when the space can be used
+	shared      *sharedMount                                // nil: the space has sockets of its own
+}
+
+// sharedMount is where a space is served that several servers share: its server has the sockets.
+type sharedMount struct {
+	space   string        // its name, which clients of the socket may say
+	clients *listen.Inbox // of the socket
+	acts    http.Handler  // of operators; set before mount.serve is called
 }
 
 // CoreTools are the core tools, with their aliases.

@@ -46,9 +46,12 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l), s.openIssuer(l)); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	w := s.watcher(l, record, stop)
-	w.Look()
-	defer w.Leave()
+	var w *presence.Watcher
+	if s.socket != nil {
+		w = s.watcher(l, record, stop)
+		w.Look()
+		defer w.Leave()
+	}
 	if err := s.openSpaces(ctx, l, record); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
@@ -71,7 +74,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 type service struct {
 	host   *Host
 	use    *listen.Use
-	socket *listen.SocketListener
+	socket *listen.SocketListener // nil: the server that shares the space has the sockets
 	admin  *listen.SocketListener
 	remote net.Listener        // for operators of other machines; nil: none
 	http   net.Listener        // nil: none
@@ -96,22 +99,18 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	if err := s.listenHTTP(l, &record); err != nil {
 		return record, err
 	}
-	sockets, err := socketPaths(l, o.Dir)
+	var err error
+	if s.shared() == nil {
+		s.socket, s.admin, err = listenSockets(l, o.Dir)
+		if err != nil {
+			return record, err
+		}
+		record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
+	}
+	if err == nil {
+		err = s.listenOperators(l.Operators, &record)
+	}
 	if err != nil {
-		return record, err
-	}
-	if s.socket, err = listen.ListenSocket(sockets...); err != nil {
-		return record, err
-	}
-	operators, err := owner.AdminPaths(o.Dir)
-	if err != nil {
-		return record, err
-	}
-	if s.admin, err = listen.ListenSocket(operators...); err != nil {
-		return record, err
-	}
-	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
-	if err := s.listenOperators(l.Operators, &record); err != nil {
 		return record, err
 	}
 	if l.RequireKeys != nil { // kept only now: a start that is refused changes nothing
@@ -121,6 +120,32 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 		return record, err
 	}
 	return record, s.host.acts().Narrow()
+}
+
+// shared is where the space is served if several servers share it; nil: it is this one's.
+func (s *service) shared() *sharedMount {
+	if s.mount == nil {
+		return nil
+	}
+	return s.mount.shared
+}
+
+// listenSockets listens for clients and operators of a data directory.
+func listenSockets(l Listen, dir string) (clients, operators *listen.SocketListener, err error) {
+	paths, err := socketPaths(l, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if clients, err = listen.ListenSocket(paths...); err != nil {
+		return nil, nil, err
+	}
+	if paths, err = owner.AdminPaths(dir); err == nil {
+		operators, err = listen.ListenSocket(paths...)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, clients.Close())
+	}
+	return clients, operators, nil
 }
 
 // openConsole opens the console, unless it is not to be served.
@@ -378,14 +403,19 @@ func (s *service) closeListeners() error {
 func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) error {
 	o := s.host.options
 	var all errgroup.Group
-	all.Go(func() error {
-		w.Run(ctx)
-		return nil
-	})
-	all.Go(func() error {
-		defer stop()
-		return s.operators(onSocket).Serve(ctx, s.admin)
-	})
+	var clients net.Listener = s.socket
+	if shared := s.shared(); shared != nil {
+		clients, shared.acts = shared.clients, s.operators(ofPost)
+	} else {
+		all.Go(func() error {
+			w.Run(ctx)
+			return nil
+		})
+		all.Go(func() error {
+			defer stop()
+			return s.operators(onSocket).Serve(ctx, s.admin)
+		})
+	}
 	if s.remote != nil {
 		all.Go(func() error {
 			defer stop()
@@ -397,7 +427,7 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 		socket := listen.Socket{Admit: s.hello, Session: s.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
 		defer context.AfterFunc(ctx, s.host.wire.Stop)()
-		return socket.Serve(ctx, s.socket)
+		return socket.Serve(ctx, clients)
 	})
 	if s.http != nil || s.mount != nil {
 		all.Go(func() error {
@@ -461,7 +491,7 @@ func (s *service) openSpaces(ctx context.Context, l Listen, r owner.Record) (err
 // hello admits a client of the socket.
 func (s *service) hello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
 	switch {
-	case hello.Space == "":
+	case hello.Space == "", s.shared() != nil && hello.Space == s.shared().space:
 		return s.host.admission.Hello(ctx, hello)
 	case s.spaces == nil:
 		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: "this server serves no spaces: restart it with --spaces"}

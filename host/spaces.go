@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/cluster"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/listen"
@@ -44,6 +45,7 @@ type Spaces struct {
 	lock    *owner.Lock
 	running context.Context
 	stop    context.CancelFunc
+	sharing *sharing // with other servers; nil: the spaces are this one's alone
 
 	mu   sync.Mutex
 	open map[string]*openSpace // by name; those too that are being opened, or closed
@@ -64,6 +66,8 @@ type openSpace struct {
 	handler http.Handler
 	use     *listen.Use
 	failure error
+	shared  *sharedMount // nil: the space is this server's alone
+	lead    *cluster.Lead
 
 	ending  bool           // guarded by Spaces.mu; nobody acquires it any more
 	holders sync.WaitGroup // those who acquired it
@@ -145,6 +149,8 @@ func (s *Spaces) hold(name string) (o *openSpace, wait <-chan struct{}, err erro
 	switch {
 	case s.running.Err() != nil:
 		return nil, nil, stopped()
+	case o != nil && o.ending && s.sharing != nil:
+		return nil, nil, cluster.ErrMoving
 	case o != nil && o.ending:
 		return nil, o.closed, nil
 	case o == nil && len(s.open) >= s.options.Open:
@@ -224,8 +230,12 @@ func (s *Spaces) begin(name string) *openSpace {
 func (s *Spaces) serve(o *openSpace) {
 	options, err := s.optionsOf(o.name)
 	var h *Host
+	var a among
 	if err == nil {
-		h, err = openWith(o.ctx, options, s.shared())
+		a, err = s.among(o)
+	}
+	if err == nil {
+		h, err = openAmong(o.ctx, options, a)
 	}
 	if err == nil {
 		err = s.serveOpen(o, h)
@@ -246,10 +256,31 @@ func (s *Spaces) serve(o *openSpace) {
 			options.Logger.Error("close a space", "error", err)
 		}
 	}
+	s.release(o)
 	s.mu.Lock()
 	delete(s.open, o.name)
 	s.mu.Unlock()
 	close(o.closed)
+}
+
+// among is what a space is opened with.
+func (s *Spaces) among(o *openSpace) (among, error) {
+	if s.sharing == nil {
+		return among{common: s.shared()}, nil
+	}
+	return s.sharing.among(s, o)
+}
+
+// release lets another server lead a space that is closed.
+func (s *Spaces) release(o *openSpace) {
+	if o.lead == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
+	defer cancel()
+	if err := o.lead.Release(ctx); err != nil {
+		s.each.Logger.Warn("a lease could not be released: it ends by itself, or is released later", "space", o.name, "error", err)
+	}
 }
 
 func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
@@ -259,7 +290,11 @@ func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
 		o.host, o.handler, o.use = h, handler, use
 		close(o.opened)
 	}
-	return h.Serve(o.ctx, Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at})
+	l := Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at}
+	if s.sharing != nil {
+		s.sharing.mount(o, &l)
+	}
+	return h.Serve(o.ctx, l)
 }
 
 // optionsOf are those that a space is opened with.
@@ -269,6 +304,10 @@ func (s *Spaces) optionsOf(name string) (o Options, err error) {
 	o.Logger = o.Logger.With("space", name)
 	o.Anchor = nil // of one audit log
 	o.Name = name
+	if s.sharing != nil && name == s.sharing.own {
+		o.Dir, o.Anchor = s.sharing.dir, s.each.Anchor
+		return o, nil
+	}
 	if d, ok := o.Driver.(store.Spaced); ok {
 		o.Driver, err = d.In(name)
 	}
@@ -279,6 +318,10 @@ func (s *Spaces) optionsOf(name string) (o Options, err error) {
 func (s *Spaces) explain(name string, err error) error {
 	var owned *owner.OwnedError
 	switch {
+	case cluster.Again(err):
+		return err
+	case errors.As(err, new(*store.LedError)):
+		return cluster.ErrMoving
 	case s.running.Err() != nil:
 		return stopped()
 	case errors.As(err, &owned):
@@ -286,12 +329,15 @@ func (s *Spaces) explain(name string, err error) error {
 			"process %d serves the space %s by itself: stop it with: alcove --data %q stop", owned.PID, name, owned.Dir)}
 	}
 	s.each.Logger.Error("open a space", "space", name, "error", err)
-	return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the space %s cannot be opened: the log of the server says why", name)}
+	return &memory.Error{Code: memory.Unavailable, Retryable: errors.Is(err, store.ErrUnavailable), Message: fmt.Sprintf("the space %s cannot be opened: the log of the server says why", name)}
 }
 
 // dirOf is the data directory of a space that exists.
 func (s *Spaces) dirOf(name string) (string, error) {
 	dir, err := folder.Folder{Path: s.options.Dir}.Dir(name)
+	if s.sharing != nil {
+		dir, err = s.sharing.dirOf(s.options.Dir, name, dir, err)
+	}
 	switch {
 	case errors.Is(err, folder.ErrNone):
 		return "", &memory.Error{Code: memory.NotFound, Message: err.Error()}
@@ -305,10 +351,7 @@ func (s *Spaces) dirOf(name string) (string, error) {
 // whether there is such a space, and opens none.
 func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
-	if err := s.admit(r, name); err != nil {
-		s.refused(r, err)
-		w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
-		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnauthorized, Code: string(memory.Denied), Err: err})
+	if !s.admits(w, r, name) {
 		return
 	}
 	o, release, err := s.acquire(r.Context(), name)
@@ -319,6 +362,17 @@ func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer release()
 	http.StripPrefix(listen.SpacesPath+name, o.handler).ServeHTTP(w, r)
+}
+
+// admits reports whether the sender of a request may use a space, and tells those who may not.
+func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name string) bool {
+	err := s.admit(r, name)
+	if err != nil {
+		s.refused(r, err)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
+		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnauthorized, Code: string(memory.Denied), Err: err})
+	}
+	return err == nil
 }
 
 // admit returns why the sender of a request may not use a space, or have it opened.
@@ -344,6 +398,9 @@ func (s *Spaces) admission(name string) (a admission.Admission, err error) {
 	dir, missing := s.dirOf(name)
 	if missing != nil {
 		dir = filepath.Join(s.options.Dir, ".none") // where no space is
+	}
+	if s.sharing != nil && missing == nil {
+		return s.sharing.admission(a, name, dir, s.each.Clock)
 	}
 	if a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: s.each.Clock}); err != nil || missing != nil {
 		return a, err

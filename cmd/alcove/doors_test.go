@@ -37,7 +37,7 @@ var operationDoors = map[abi.Op]string{
 // unchanging are commands and operations that change no memory and no record.
 const unchanging = `
 	alcove; approval; approval list; audit; audit denials; audit export; audit tail; audit verify; backup; bench; bench recall; bench scale; branch; branch create;
-	branch delete; branch diff; branch fork; branch list; branch restore; branch switch; compact; config; config apply; config export; config get; config history; config list; config plan;
+	branch delete; branch diff; branch fork; branch list; branch restore; branch switch; cluster; cluster drain; cluster status; compact; config; config apply; config export; config get; config history; config list; config plan;
 	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder check; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
 	embedder set; embedder show; embedder use; endpoint; endpoint add; endpoint list; endpoint remove; export; family; family call; family check;
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;

@@ -161,7 +161,7 @@ func (a *app) groups() []group {
 			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},
 		{"operate", "Operate a server:", []*cobra.Command{
-			a.configCommand(), a.quotaCommand(), a.approvalCommand(), a.postureCommand(), a.lockCommand(), a.unlockCommand(), a.auditCommand(), a.operatorCommand(), a.replayCommand(), a.benchCommand()}},
+			a.clusterCommand(), a.configCommand(), a.quotaCommand(), a.approvalCommand(), a.postureCommand(), a.lockCommand(), a.unlockCommand(), a.auditCommand(), a.operatorCommand(), a.replayCommand(), a.benchCommand()}},
 		{"extend", "Extend it:", []*cobra.Command{
 			a.familyCommand(), a.rootCommand(), a.endpointCommand(), a.siteCommand(), a.embedderCommand()}},
 	}

@@ -60,6 +60,7 @@ type serveFlags struct {
 	config          string // a configuration file; empty: none
 	spacesOpen      int
 	spacesIdle      time.Duration
+	cluster         clusterFlags
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -95,6 +96,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	c.MarkFlagsMutuallyExclusive("console", "no-console")
 	flags.IntVar(&f.spacesOpen, "spaces-open", 200, "how many further spaces may be open at once")
 	flags.DurationVar(&f.spacesIdle, "spaces-idle", 5*time.Minute, "close a further space after this time without clients")
+	f.cluster.add(flags, a)
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
 	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
@@ -190,23 +192,37 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery, AuditKeep: f.auditKeep, AuditBytes: f.auditBytes, AuditTo: f.auditTo})
-	var owned *owner.OwnedError
-	if f.auto && errors.As(err, &owned) {
-		return nil // somebody else was faster
-	}
+	shared, err := f.cluster.options()
 	if err != nil {
 		return err
 	}
+	options := host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery, AuditKeep: f.auditKeep, AuditBytes: f.auditBytes, AuditTo: f.auditTo}
+	to, err := a.listenTo(f)
+	if err != nil {
+		return err
+	}
+	if shared != nil {
+		err = host.ServeShared(ctx, options, to, *shared)
+	} else {
+		err = openAndServe(ctx, options, to)
+	}
+	if f.auto && errors.As(err, new(*owner.OwnedError)) {
+		return nil // somebody else was faster
+	}
+	return err
+}
+
+// listenTo is where a server with flags listens.
+func (a *app) listenTo(f serveFlags) (to host.Listen, err error) {
 	if f.listen == "off" {
 		f.listen = ""
 	}
-	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
+	to = host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
 		Public: f.public, Operators: f.operators, IssuerRules: f.issuerRules, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
 	if a.space == "" {
 		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
-			return errors.Join(err, h.Close())
+			return to, err
 		}
 	}
 	if f.console || f.noConsole {
@@ -215,8 +231,15 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.keysChosen {
 		to.RequireKeys = &f.requireKeys
 	}
-	err = h.Serve(ctx, to)
-	return errors.Join(err, h.Close())
+	return to, nil
+}
+
+func openAndServe(ctx context.Context, o host.Options, to host.Listen) error {
+	h, err := host.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Serve(ctx, to), h.Close())
 }
 
 // shortestKeep and leastBytes are the least that an audit log keeps.

@@ -26,6 +26,12 @@ import (
 // While returns a context that ends with an API key. The caller calls stop when done.
 type While func(ctx context.Context, key string) (held context.Context, stop func())
 
+// Documents keeps files, wherever else the next server of their directory looks for them.
+type Documents interface {
+	modules.Documents
+	Edited(path string) error // keeps a file that somebody edited
+}
+
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space     *memory.Space
@@ -41,6 +47,7 @@ type Options struct {
 	Locked    bool                                          // only digests in the lock file may run, whether it says so or not
 	Lock      *registry.Lock                                // the lock file as it was accepted; nil: it is read
 	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
+	Documents Documents                                     // keeps the lock file and modules; nil: they are files alone
 	modules   modules.Options                               // tests replace Hash and ChangedAt
 	Early     *early.Sandbox                                // runs installed modules until Sandbox has compiled them; nil: they are compiled first
 	Stepwise  bool                                          // jobs and listening hooks run in Step alone: for tests

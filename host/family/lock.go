@@ -1,6 +1,7 @@
 package family
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -48,8 +49,12 @@ func (f *Families) write(by string, next registry.Lock) error {
 	if err := f.accept(by, f.catalogue.Lock(), next); err != nil {
 		return err
 	}
-	if err := registry.Write(f.o.Dir, next); err != nil {
-		return err
+	data, err := registry.Encode(next)
+	if err == nil {
+		err = f.o.Documents.Write(filepath.Join(f.o.Dir, registry.File), data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the lock file: %w", err)
 	}
 	f.lockFile = statLock(f.o.Dir)
 	return nil
@@ -99,6 +104,9 @@ func (f *Families) reread() error {
 		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
 	}
 	if err := f.accept(editorName, f.catalogue.Lock(), next); err != nil {
+		return err
+	}
+	if err := f.o.Documents.Edited(filepath.Join(f.o.Dir, registry.File)); err != nil {
 		return err
 	}
 	f.lockFile = now

@@ -71,7 +71,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 
 func (o Options) store() *modules.Store {
 	m := o.modules
-	m.Dir, m.ReadOnly, m.Logger = o.Dir, o.ReadOnly, o.Logger
+	m.Dir, m.ReadOnly, m.Documents, m.Logger = o.Dir, o.ReadOnly, o.Documents, o.Logger
 	return modules.New(m)
 }
 
@@ -103,6 +103,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Callable == nil {
 		o.Callable = noTools{}
+	}
+	if o.Documents == nil {
+		o.Documents = modules.Files{}
 	}
 	if o.Retry == 0 {
 		o.Retry = 2 * time.Second

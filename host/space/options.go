@@ -82,6 +82,8 @@ type Environment struct {
 	KeyQuotas func(id string) []memory.KeyQuota        // returns what the holder of an API key may store; nil: none is known
 	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	Sessions  *sessions.Sessions                       // nil: there are none
+	Documents family.Documents                         // keeps the files that follow the space; nil: they are files alone
+	Server    string                                   // the id of the server that leads the space, for a store.Shared driver; empty: none does
 	Delegates ops.Delegates                            // nil: no keys can be made
 	Watch     func(catalogue.Guest) catalogue.Guest    // replaces the guests of families, which then run stepwise; nil: they are as admitted
 	Purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none

@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 			o.Posture = "" // what is there stays as it was
 		}
 	}
-	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly})
+	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly, Server: a.Server})
 	if _, files := o.Driver.(store.Filed); files && errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
 	}
@@ -105,7 +105,11 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		until = refusingHooks{guards}
 	}
 	p.proxy = family.NewProxy(until)
-	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder, Lexical: o.Lexical, Words: a.Words})
+	var writeFile func(path string, data []byte) error
+	if a.Documents != nil {
+		writeFile = a.Documents.Write
+	}
+	p.Embedders, err = embedders.Open(ctx, embedders.Options{Write: writeFile, Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder, Lexical: o.Lexical, Words: a.Words})
 	if err != nil {
 		return p, err
 	}
@@ -182,7 +186,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 		return err
 	}
 	options := family.Options{
-		Space: p.Memory, Callable: families.NewCallable(p.Tools), Proxy: p.proxy, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
+		Space: p.Memory, Callable: families.NewCallable(p.Tools), Proxy: p.proxy, Sandbox: box, Early: first, Dir: o.Dir, Documents: a.Documents, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.Embedders, Usage: p.Usage, CheckKey: a.CheckKey, WhileKey: a.WhileKey,
 		Delegates: a.Delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}

@@ -17,6 +17,7 @@ const (
 	Operator = "operator"                      // by commands
 	Editor   = "an editor of " + registry.File // otherwise
 	Server   = "a server that ended before its change was written"
+	Former   = "the server that led the space before"
 )
 
 // File is a lock file as it was read, or as a command or server is about to write it.
@@ -179,6 +180,13 @@ func (f *File) Replace(last audit.LockState, next registry.Lock) ([]audit.Entry,
 	lines, err := registry.Diff(f.Before(last), next)
 	f.Lock, f.write = next, true
 	return audit.Entry{Kind: audit.Changed, Agent: Operator, Detail: "a reviewed lock file:"}.WithLines(lines), err
+}
+
+// Follow takes the lock that the server which led the space before had accepted, and returns what to record of that.
+func (f *File) Follow(last audit.LockState, next registry.Lock) ([]audit.Entry, error) {
+	lines, err := registry.Diff(f.Before(last), next)
+	f.Lock, f.write = next, true
+	return audit.Entry{Kind: audit.Changed, Agent: Former, Detail: "the lock file of the space:"}.WithLines(lines), err
 }
 
 // Accepted reports whether the file is the one that was last accepted.

@@ -46,8 +46,32 @@ type Options struct {
 	Hash      func([]byte) sandbox.Binary // nil: sandbox.Hash
 	ChangedAt func(os.FileInfo) time.Time // nil: the function of that name
 	ReadOnly  bool                        // keep no approved modules
+	Documents Documents                   // keeps the files; nil: they are files alone
 	Logger    *slog.Logger                // nil: discards
 }
+
+// Documents keeps files, wherever else the next server of their directory looks for them.
+type Documents interface {
+	Write(path string, data []byte) error
+	Remove(path string) error
+}
+
+// Files keeps them in their directory alone.
+type Files struct{}
+
+// Write replaces a file, durably.
+func (Files) Write(path string, data []byte) error { return durable.WriteFile(path, data, 0o600) }
+
+// Remove removes a file, if there is one.
+func (Files) Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Edited does nothing.
+func (Files) Edited(string) error { return nil }
 
 // Store is the modules of a data directory. Its methods may be called concurrently, with one change at a time.
 type Store struct {
@@ -67,6 +91,9 @@ func New(o Options) *Store {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Documents == nil {
+		o.Documents = Files{}
 	}
 	return &Store{o: o, files: map[string]*inspectedFile{}, arriving: map[string]string{}}
 }
@@ -207,7 +234,7 @@ func (s *Store) keptForRollback(now registry.Lock, digest string) bool {
 
 func (s *Store) remove(path string) {
 	s.forget(path)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := s.o.Documents.Remove(path); err != nil {
 		s.o.Logger.Warn("a module that nobody needs could not be removed", "file", path, "error", err)
 	}
 }
@@ -254,7 +281,7 @@ func (s *Store) keep(path string, b sandbox.Binary) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
 	}
-	if err := durable.WriteFile(path, b.Bytes(), 0o600); err != nil {
+	if err := s.o.Documents.Write(path, b.Bytes()); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
 	}
 	return nil
@@ -265,7 +292,7 @@ func (s *Store) KeepSignature(digest string, data []byte) error {
 	if err := os.MkdirAll(filepath.Join(s.o.Dir, Folder), 0o700); err != nil {
 		return fmt.Errorf("keep the signature: %w", err)
 	}
-	if err := durable.WriteFile(s.Path(digest)+signatureExtension, data, 0o600); err != nil {
+	if err := s.o.Documents.Write(s.Path(digest)+signatureExtension, data); err != nil {
 		return fmt.Errorf("keep the signature: %w", err)
 	}
 	return nil

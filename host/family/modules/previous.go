@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -42,7 +41,7 @@ func (s *Store) NotePrevious(name string, g registry.Grant) error {
 		err = os.MkdirAll(filepath.Dir(s.previousPath(name)), 0o700)
 	}
 	if err == nil {
-		err = durable.WriteFile(s.previousPath(name), data, 0o600)
+		err = s.o.Documents.Write(s.previousPath(name), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep what the previous version was granted: %w", err)

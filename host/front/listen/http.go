@@ -48,6 +48,8 @@ type HTTP struct {
 	Admit func(ctx context.Context, path, token string) (admitted context.Context, stop func(), err error)
 	// Spaces serves what is below SpacesPath, and admits requests itself; nil: there is nothing.
 	Spaces http.Handler
+	// All serves everything but /healthz and /readyz, and admits requests itself, in place of the above; nil: it does not.
+	All http.Handler
 	// Refused is called with each request that Admit refused; nil: it is not.
 	Refused     func(r *http.Request, err error)
 	Ready       func(context.Context) error
@@ -201,6 +203,10 @@ func (h *HTTP) Mounted() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthy)
 	mux.HandleFunc("GET /readyz", h.ready)
+	if h.All != nil {
+		mux.Handle("/", h.All)
+		return mux
+	}
 	for path, handler := range h.Routes {
 		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer}))
 		if h.Issuer != "" {
@@ -293,8 +299,7 @@ func (h *HTTP) guard(d Door) http.Handler {
 			}
 		}
 		if r.ContentLength > limit {
-			refuse(w, http.StatusRequestEntityTooLarge, "exhausted",
-				fmt.Sprintf("the body is longer than %d bytes (%.4g MiB): send less at once", limit, float64(limit)/(1<<20)))
+			refuseBody(w, limit)
 			return
 		}
 		withBody(w, r, limit)
@@ -379,11 +384,31 @@ type leaveKey struct{}
 // uncounted serves requests that last.
 func uncounted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if leave, ok := r.Context().Value(leaveKey{}).(func()); ok {
-			leave()
-		}
+		Lasting(r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// TakeBody makes the body of a request to HTTP.All readable, up to the limit of other requests. It is false if the body is longer, which
+// the client was told.
+func TakeBody(w http.ResponseWriter, r *http.Request) bool {
+	if r.ContentLength > bodyLimit {
+		refuseBody(w, bodyLimit)
+		return false
+	}
+	withBody(w, r, bodyLimit)
+	return true
+}
+
+func refuseBody(w http.ResponseWriter, limit int64) {
+	refuse(w, http.StatusRequestEntityTooLarge, "exhausted", fmt.Sprintf("the body is longer than %d bytes (%.4g MiB): send less at once", limit, float64(limit)/(1<<20)))
+}
+
+// Lasting stops counting a request to HTTP.All as one that is being served, because it becomes a connection of its own.
+func Lasting(r *http.Request) {
+	if leave, ok := r.Context().Value(leaveKey{}).(func()); ok {
+		leave()
+	}
 }
 
 // timedBody is a body with a deadline, which starts at its first read. It is removed at the body's end,

@@ -46,6 +46,17 @@ func ReadToken(path string) (string, error) {
 	return token, nil
 }
 
+// KeepToken makes a token that is known from elsewhere that of a data directory.
+func KeepToken(path, token string) error {
+	if have, err := ReadToken(path); err == nil && have == token {
+		return nil
+	}
+	if err := durable.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+		return fmt.Errorf("keep the token for HTTP clients: %w", err)
+	}
+	return nil
+}
+
 func newToken(path string) (string, error) {
 	secret := make([]byte, tokenBytes)
 	rand.Read(secret)

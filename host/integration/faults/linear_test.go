@@ -7,14 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
+	"github.com/alcove-memory/alcove/host/testing/linear"
 	"github.com/alcove-memory/alcove/host/testing/postgres"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/stress"
@@ -28,79 +26,16 @@ const (
 	linearEpoch   = 100 // operations after which the clients go on to other keys
 )
 
-// asked is what a client asked about one key. An expect below 0 puts unconditionally.
-type asked struct {
-	kind   string // get, put, forget
-	key    string
-	value  string
-	expect int64
-}
-
-// got is how it was answered.
-type got struct {
-	version  uint64 // 0: there was none
-	value    string
-	conflict bool
-}
-
-// held is what a key holds; newest is the highest version that it ever had.
-type held struct {
-	version, newest uint64
-	value           string
-}
-
-// register is what a memory must behave like, whatever happens to the server: one copy of each key, on which operations
-// take effect one at a time, each between its call and its return.
-func register() porcupine.Model {
-	return porcupine.Model{
-		Partition: byKey,
-		Init:      func() any { return held{} },
-		Step: func(state, input, output any) (bool, any) {
-			return step(state.(held), input.(asked), output.(got))
-		},
-		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
-	}
-}
-
-func byKey(history []porcupine.Operation) [][]porcupine.Operation {
-	parts := map[string][]porcupine.Operation{}
-	for _, op := range history {
-		key := op.Input.(asked).key
-		parts[key] = append(parts[key], op)
-	}
-	var list [][]porcupine.Operation
-	for _, part := range parts {
-		list = append(list, part)
-	}
-	return list
-}
-
-func step(h held, in asked, out got) (bool, held) {
-	switch {
-	case in.kind == "get":
-		return out.version == h.version && out.value == h.value, h
-	case in.kind == "forget":
-		return (h.version != 0) == (out.version != 0), held{newest: h.newest}
-	case out.conflict:
-		return in.expect >= 0 && uint64(in.expect) != h.version && out.version == h.version, h
-	case in.expect >= 0 && uint64(in.expect) != h.version:
-		return false, h
-	}
-	return out.version > h.newest, held{version: out.version, newest: out.version, value: in.value}
-}
-
 // race is the history of several clients that fight over keys.
 type race struct {
 	*crash
-	began   time.Time
 	count   atomic.Int64
-	mu      sync.Mutex
-	history []porcupine.Operation
+	history *linear.History
 	// careless clients compare and set in two steps.
 	careless bool
 }
 
-func newRace(t *testing.T) *race { return &race{crash: newCrash(t), began: time.Now()} }
+func newRace(t *testing.T) *race { return &race{crash: newCrash(t), history: linear.New()} }
 
 // run lets the clients race until stop is called.
 func (r *race) run() (stop func()) {
@@ -122,62 +57,60 @@ func (r *race) client(ctx context.Context, id int) {
 	random := rand.New(rand.NewPCG(uint64(id), 1))
 	seen := map[string]int64{} // versions, as this client last saw them
 	for n := 0; ctx.Err() == nil; n++ {
-		in := asked{key: fmt.Sprintf("k%d/%d", r.count.Load()/linearEpoch, random.IntN(linearKeys)), expect: -1}
+		in := linear.Asked{Key: fmt.Sprintf("k%d/%d", r.count.Load()/linearEpoch, random.IntN(linearKeys)), Expect: -1}
 		switch random.IntN(10) {
 		case 0:
-			in.kind = "forget"
+			in.Kind = "forget"
 		case 1, 2, 3:
-			in.kind = "get"
+			in.Kind = "get"
 		case 4:
-			in.kind, in.value = "put", fmt.Sprintf("%d-%d", id, n)
+			in.Kind, in.Value = "put", fmt.Sprintf("%d-%d", id, n)
 		default:
-			in.kind, in.value, in.expect = "put", fmt.Sprintf("%d-%d", id, n), seen[in.key]
+			in.Kind, in.Value, in.Expect = "put", fmt.Sprintf("%d-%d", id, n), seen[in.Key]
 		}
-		call := time.Since(r.began)
+		call := r.history.Now()
 		out, err := r.ask(session, in)
 		if err != nil {
 			r.t.Errorf("client %d: %+v: %v", id, in, err)
 			return
 		}
-		if in.kind != "forget" {
-			seen[in.key] = int64(out.version)
+		if in.Kind != "forget" {
+			seen[in.Key] = int64(out.Version)
 		}
 		r.note(id, in, out, call)
 	}
 }
 
-func (r *race) note(id int, in asked, out got, call time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history = append(r.history, porcupine.Operation{ClientId: id, Input: in, Output: out, Call: int64(call), Return: int64(time.Since(r.began))})
+func (r *race) note(id int, in linear.Asked, out linear.Got, call time.Duration) {
+	r.history.Add(id, in, out, call)
 	r.count.Add(1)
 	r.ledger.acks.Add(1)
 }
 
-func (r *race) ask(session *client.Session, in asked) (got, error) {
-	switch in.kind {
+func (r *race) ask(session *client.Session, in linear.Asked) (linear.Got, error) {
+	switch in.Kind {
 	case "get":
-		return r.get(session, in.key)
+		return r.get(session, in.Key)
 	case "forget":
 		var out struct{ Count int }
-		answer, err := session.Call(context.Background(), "memory_forget", map[string]any{"key": in.key})
+		answer, err := session.Call(context.Background(), "memory_forget", map[string]any{"key": in.Key})
 		err = errors.Join(err, server.Decode(answer, &out))
-		return got{version: uint64(out.Count)}, err
+		return linear.Got{Version: uint64(out.Count)}, err
 	}
-	args := map[string]any{"key": in.key, "value": in.value}
-	if in.expect >= 0 && !r.careless {
-		args["if_version"] = in.expect
+	args := map[string]any{"key": in.Key, "value": in.Value}
+	if in.Expect >= 0 && !r.careless {
+		args["if_version"] = in.Expect
 	}
-	if in.expect >= 0 && r.careless {
-		have, err := r.get(session, in.key)
-		if err != nil || have.version != uint64(in.expect) {
-			return got{version: have.version, conflict: true}, err
+	if in.Expect >= 0 && r.careless {
+		have, err := r.get(session, in.Key)
+		if err != nil || have.Version != uint64(in.Expect) {
+			return linear.Got{Version: have.Version, Conflict: true}, err
 		}
 	}
 	return r.put(session, args)
 }
 
-func (r *race) get(session *client.Session, key string) (got, error) {
+func (r *race) get(session *client.Session, key string) (linear.Got, error) {
 	var out struct {
 		Found   bool
 		Value   string
@@ -185,43 +118,19 @@ func (r *race) get(session *client.Session, key string) (got, error) {
 	}
 	answer, err := session.Call(context.Background(), "memory_recall", map[string]any{"key": key})
 	err = errors.Join(err, server.Decode(answer, &out))
-	return got{version: out.Version, value: out.Value}, err
+	return linear.Got{Version: out.Version, Value: out.Value}, err
 }
 
-func (r *race) put(session *client.Session, args map[string]any) (got, error) {
+func (r *race) put(session *client.Session, args map[string]any) (linear.Got, error) {
 	var out struct{ Version uint64 }
 	answer, err := session.Call(context.Background(), "memory_store", args)
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Code == client.Conflict {
 		version, _ := refused.Details["version"].(float64)
-		return got{version: uint64(version), conflict: true}, nil
+		return linear.Got{Version: uint64(version), Conflict: true}, nil
 	}
 	err = errors.Join(err, server.Decode(answer, &out))
-	return got{version: out.Version}, err
-}
-
-// judge says what is wrong with the history; empty when nothing is.
-func (r *race) judge() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, part := range byKey(r.history) {
-		switch porcupine.CheckOperationsTimeout(register(), part, 30*time.Second) {
-		case porcupine.Unknown:
-			return fmt.Sprintf("the history of %s, %d operations, takes too long to judge", part[0].Input.(asked).key, len(part))
-		case porcupine.Illegal:
-			return "no order explains the history of " + describe(part)
-		}
-	}
-	return ""
-}
-
-func describe(part []porcupine.Operation) string {
-	var out strings.Builder
-	fmt.Fprintln(&out, part[0].Input.(asked).key)
-	for _, op := range part {
-		fmt.Fprintf(&out, "%8d to %8d µs, client %d: %+v → %+v\n", op.Call/1000, op.Return/1000, op.ClientId, op.Input, op.Output)
-	}
-	return out.String()
+	return linear.Got{Version: out.Version}, err
 }
 
 // kills are the numbers of the kills of an owner: so many as ALCOVE_KILLS says, or as today's part of the rounds has.
@@ -279,23 +188,14 @@ func linearizable(t *testing.T, rounds []int) {
 	}
 	r.await(linearEpoch)
 	stop()
-	if wrong := r.judge(); wrong != "" {
+	if wrong := r.history.Judge(); wrong != "" {
 		t.Errorf("the history is not linearizable: %s", wrong)
 	}
-	won, lost := 0, 0
-	for _, op := range r.history {
-		if op.Input.(asked).expect >= 0 {
-			if op.Output.(got).conflict {
-				lost++
-			} else {
-				won++
-			}
-		}
-	}
+	won, lost := r.history.Wins()
 	if won == 0 || lost == 0 {
 		t.Errorf("of the compare-and-sets %d won and %d lost: both are needed", won, lost)
 	}
-	t.Logf("%d kills, %d operations, of which %d compare-and-sets won and %d lost: linearizable", len(rounds), len(r.history), won, lost)
+	t.Logf("%d kills, %d operations, of which %d compare-and-sets won and %d lost: linearizable", len(rounds), r.history.Len(), won, lost)
 }
 
 // TestTheLinearizabilityTestNoticesLosses takes acknowledged writes away.
@@ -310,7 +210,7 @@ func TestTheLinearizabilityTestNoticesLosses(t *testing.T) {
 	r.killAndOpen(func() { r.loseAllBut(synced) })
 	r.await(linearEpoch / 6)
 	stop()
-	if r.judge() == "" {
+	if r.history.Judge() == "" {
 		t.Error("the loss of acknowledged writes was not noticed")
 	}
 }
@@ -322,7 +222,7 @@ func TestTheLinearizabilityTestNoticesCarelessClients(t *testing.T) {
 	r.careless = true
 	stop := r.run()
 	deadline := time.Now().Add(30 * time.Second)
-	for wrong := ""; wrong == ""; wrong = r.judge() {
+	for wrong := ""; wrong == ""; wrong = r.history.Judge() {
 		if time.Now().After(deadline) {
 			t.Fatal("compare and set in two steps was not noticed")
 		}

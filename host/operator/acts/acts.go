@@ -58,6 +58,11 @@ func (a Acts) Bindings() []operator.Binding {
 	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.operators(), a.families(), a.remotes())
 }
 
+// notShared is the error of acts on a server that shares spaces, where it shares none.
+func notShared() error {
+	return &memory.Error{Code: memory.Unavailable, Message: "this server shares no spaces with others: start it with --store-file and --cluster-key-file"}
+}
+
 // query carries out an act without a request.
 func query[Out any](do func(context.Context) (Out, error)) func(context.Context, operator.None) (Out, error) {
 	return func(ctx context.Context, _ operator.None) (Out, error) { return do(ctx) }
@@ -86,6 +91,8 @@ func (a Acts) care() []operator.Binding {
 		operator.GetAuditHead.By(query(a.auditHead)).Reading(),
 		operator.OpenConsole.By(query(a.openConsole)),
 		operator.CloseSpace.By(command(a.closeSpace)),
+		operator.GetCluster.By(query(func(context.Context) (operator.Cluster, error) { return operator.Cluster{}, notShared() })).Reading(),
+		operator.DrainServer.By(command(func(context.Context, operator.None) error { return notShared() })),
 		operator.UndoFamily.By(a.undoFamily),
 		operator.MoveMemories.By(a.moveMemories),
 		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })).Reading(),

@@ -100,9 +100,12 @@ func (s *Server) fault(err error) fault {
 }
 
 // Serve serves until ctx ends. Acts that run then are cancelled, and have five seconds to end.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+func (s *Server) Serve(ctx context.Context, l net.Listener) error { return Serve(ctx, l, s, s.Logger) }
+
+// Serve is Server.Serve with a handler that has the acts of several servers.
+func Serve(ctx context.Context, l net.Listener, acts http.Handler, logger *slog.Logger) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: keepIdle, ConnState: limited(), ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+		Handler: acts, ReadHeaderTimeout: headerWithin, IdleTimeout: keepIdle, ConnState: limited(), ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, conn)
@@ -224,6 +227,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, r
 		w.Header().Set(ErrorTrailer, strings.ReplaceAll(f.Error, "\n", "; "))
 		w.Header().Set(CodeTrailer, f.Code)
 	}
+}
+
+// RefuseAct answers that an act was not carried out.
+func (s *Server) RefuseAct(w http.ResponseWriter, e *Error) {
+	s.refuse(w, http.StatusUnprocessableEntity, e)
 }
 
 func (s *Server) refuse(w http.ResponseWriter, status int, err error) {

@@ -35,6 +35,8 @@ type Options struct {
 	// Lexical makes searches that name no embedder lexical, whatever the configuration says.
 	Lexical bool
 	Words   Words // nil: wordvec.Open
+	// Write keeps the configuration file, wherever else the next server of its directory looks for it; nil: it is a file alone.
+	Write func(path string, data []byte) error
 }
 
 // Words reads the table of word vectors.

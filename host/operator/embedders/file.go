@@ -185,7 +185,11 @@ func (e *Embedders) write() error {
 	if err != nil {
 		return fmt.Errorf("keep the embedders: %w", err)
 	}
-	if err := durable.WriteFile(e.path(), append(raw, '\n'), 0o600); err != nil {
+	write := e.options.Write
+	if write == nil {
+		write = func(path string, data []byte) error { return durable.WriteFile(path, data, 0o600) }
+	}
+	if err := write(e.path(), append(raw, '\n')); err != nil {
 		return fmt.Errorf("keep the embedders: %w", err)
 	}
 	return nil

@@ -36,12 +36,32 @@ const (
 type Options struct {
 	Path  string
 	Clock func() time.Time
+	// Documents keeps the files; nil: they are files alone.
+	Documents Documents
 	// Changeable returns why the file must not be written; nil: it may always be.
 	Changeable func() error
 	// Ended is called when a key was revoked or deleted; nil: it is not.
 	Ended func(id string)
 	// Exceeded is called when a call by the holder of a key was refused for a limit; nil: it is not.
 	Exceeded func(key Key, limit string)
+}
+
+// Documents keeps files, wherever else the next server of their directory looks for them.
+type Documents interface {
+	Write(path string, data []byte) error
+	Remove(path string) error
+}
+
+// files keeps them in their directory alone.
+type files struct{}
+
+func (files) Write(path string, data []byte) error { return durable.WriteFile(path, data, 0o600) }
+
+func (files) Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Keys are the keys of a data directory. Its methods may be called concurrently.
@@ -81,6 +101,9 @@ type storedKey struct {
 
 // Open reads the keys of a data directory; a missing file has none.
 func Open(o Options) (*Keys, error) {
+	if o.Documents == nil {
+		o.Documents = files{}
+	}
 	k := &Keys{o: o, byID: map[string]*storedKey{}, bySubject: map[Subject]*storedKey{}, holds: map[string]map[*hold]bool{}}
 	data, err := read(o.Path)
 	if err != nil {
@@ -177,9 +200,9 @@ func exists(path string) (bool, error) {
 // markRequired keeps whether keys are required apart from the keys.
 func (k *Keys) markRequired(required bool) (err error) {
 	if required {
-		err = durable.WriteFile(k.o.mark(), []byte("Clients need a key here, whatever keys.json says. To end that: alcove serve --require-keys=false\n"), 0o600)
-	} else if err = os.Remove(k.o.mark()); errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		err = k.o.Documents.Write(k.o.mark(), []byte("Clients need a key here, whatever keys.json says. To end that: alcove serve --require-keys=false\n"))
+	} else {
+		err = k.o.Documents.Remove(k.o.mark())
 	}
 	if err != nil {
 		return err
@@ -489,7 +512,7 @@ func (k *Keys) replace(file contents) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(k.o.Path, text, 0o600); err != nil {
+	if err := k.o.Documents.Write(k.o.Path, text); err != nil {
 		return err
 	}
 	byID, bySubject := make(map[string]*storedKey, len(file.Keys)), map[Subject]*storedKey{}

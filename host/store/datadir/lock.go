@@ -82,6 +82,27 @@ func (d Directory) ApplyLock(data []byte, o ApplyOptions) (c LockChange, err err
 	return c, err
 }
 
+// FollowLock takes the lock file that the server which led the space before had accepted; nil data: there was none. The caller holds the
+// directory's lock.
+func (d Directory) FollowLock(data []byte) error {
+	var next registry.Lock
+	if data != nil {
+		var err error
+		if next, err = registry.Parse(data); err != nil {
+			return fmt.Errorf("read the lock file of the space: %w", err)
+		}
+	}
+	last, err := audit.LastLock(owner.AuditPath(d.Path))
+	if err != nil {
+		return err
+	}
+	file := lockfile.File{Dir: d.Path, Audit: owner.AuditPath(d.Path)}
+	if last.Digest == "" { // no server of this directory accepted any
+		return registry.Write(d.Path, next)
+	}
+	return d.record(&file, func(last audit.LockState) ([]audit.Entry, error) { return file.Follow(last, next) })
+}
+
 // record adds entries about the lock file to the audit log before the file is written.
 func (d Directory) record(file *lockfile.File, do func(audit.LockState) ([]audit.Entry, error)) (err error) {
 	last, err := audit.LastLock(owner.AuditPath(d.Path))

@@ -33,6 +33,7 @@ type Engine struct {
 	public   string // where it is, without secrets
 	dir      string // for copies of blobs
 	owner    string
+	server   string // that leads the space; empty: none
 	readOnly bool
 	patience time.Duration
 	now      func() time.Time
@@ -69,6 +70,7 @@ var (
 	_ store.Durable      = (*Engine)(nil)
 	_ store.BackupNoter  = (*Engine)(nil)
 	_ store.WriteChecker = (*Engine)(nil)
+	_ store.Documenting  = (*Engine)(nil)
 )
 
 // open opens the space with an id. It takes it over unless it is read-only.
@@ -78,7 +80,7 @@ func (d *Driver) open(ctx context.Context, space int64, dir string, o store.Opti
 		return nil, err
 	}
 	e := &Engine{
-		pool: pool, release: release, space: space, public: d.at.public, dir: dir, owner: rand.Text(), readOnly: o.ReadOnly, patience: d.patience(), now: o.Clock, logger: o.Logger,
+		pool: pool, release: release, space: space, public: d.at.public, dir: dir, owner: rand.Text(), server: o.Server, readOnly: o.ReadOnly, patience: d.patience(), now: o.Clock, logger: o.Logger,
 		jobs: make(chan *job, 1024), quit: make(chan struct{}), watchers: map[chan uint64]struct{}{}, lasts: map[log]latest{},
 	}
 	if e.now == nil {
@@ -117,10 +119,20 @@ func (e *Engine) load(ctx context.Context) error {
 	return e.sweepBlobs(ctx)
 }
 
-// takeOver raises the epoch, so that no earlier engine can write any more.
+// leaderSQL finds another server that leads the space.
+const leaderSQL = `
+SELECT s.address FROM alcove.leases l JOIN alcove.servers s USING (server)
+WHERE l.space = $1 AND l.server <> $2 AND s.expires > clock_timestamp()`
+
+// takeOver raises the epoch, so that no earlier engine can write any more. It fails with a LedError if another server leads the space.
 func (e *Engine) takeOver(ctx context.Context) error {
-	row := e.pool.QueryRow(ctx, `UPDATE alcove.spaces SET epoch = epoch + 1, owner = $2 WHERE space = $1 RETURNING epoch, head, micros`, e.space, e.owner)
-	return e.adopt(row)
+	const query = `UPDATE alcove.spaces SET epoch = epoch + 1, owner = $3 WHERE space = $1 AND NOT EXISTS (` + leaderSQL + `) RETURNING epoch, head, micros`
+	err := e.adopt(e.pool.QueryRow(ctx, query, e.space, e.server, e.owner))
+	if errors.Is(err, pgx.ErrNoRows) {
+		led := &store.LedError{Space: e.public}
+		return errors.Join(e.pool.QueryRow(ctx, leaderSQL, e.space, e.server).Scan(&led.Address), led)
+	}
+	return err
 }
 
 // settle raises the epoch of this engine, so that no statement of it that is still under way takes effect, and reads the head. It fails

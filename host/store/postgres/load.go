@@ -92,7 +92,7 @@ func drop(ctx context.Context, pool *pgxpool.Pool, space int64) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
 			return err
 		}
-		for _, table := range []string{"names", "spaces", "points", "requests", "entries", "counters", "trims", "purged", "blobs", "blob_parts"} {
+		for _, table := range []string{"names", "spaces", "points", "requests", "entries", "counters", "trims", "purged", "blobs", "blob_parts", "leases", "documents"} {
 			if _, err := tx.Exec(ctx, `DELETE FROM alcove.`+table+` WHERE space = $1`, space); err != nil {
 				return err
 			}

@@ -25,6 +25,7 @@ type shared struct {
 }
 
 func TestMain(m *testing.M) {
+	runNaive()
 	code := m.Run()
 	if shared := common(); shared.stop != nil {
 		shared.stop()

@@ -30,6 +30,7 @@ const (
 	HTTP    = "ALCOVE_TEST_HTTP"     // the address on which they serve HTTP
 	Carried = "ALCOVE_TEST_FAMILIES" // they have the families that the program carries
 	Stored  = "ALCOVE_TEST_STORE"    // the URL of the database that has their store
+	Cluster = "ALCOVE_TEST_CLUSTER"  // the key of the servers with which they share its spaces
 )
 
 // Child is what else the servers are that the tests of a package start in processes of their own. The zero value adds nothing.
@@ -62,6 +63,15 @@ func (c Child) serve(dir string) int {
 	o := host.Options{Dir: dir, Version: "test", Clock: c.Clock, Driver: stored, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if os.Getenv(Carried) != "" {
 		o.Families, o.Cache = Families(), Cache()
+	}
+	if key := os.Getenv(Cluster); key != "" {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		err := host.ServeShared(ctx, o, host.Listen{HTTP: os.Getenv(HTTP)}, host.SharedOptions{Key: []byte(key), Listen: "127.0.0.1:0"})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
 	}
 	h, err := host.Open(ctx, o)
 	if owned := (*owner.OwnedError)(nil); errors.As(err, &owned) {

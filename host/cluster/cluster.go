@@ -1,0 +1,406 @@
+// Package cluster has servers share the spaces of a database: one of them leads a space, and the others forward to it.
+//
+// A server that runs renews its entry in a table of the database. It leads a space from when it wrote so there until it releases the space,
+// or until another server finds that it did not renew in time. By its own clock, which it starts before it renews, it stops to answer as
+// a leader before that. What it still writes then fails, because the next leader raised the epoch of the space.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+const (
+	defaultTerm = 2 * time.Second
+	renewals    = 5               // in a term
+	settledFor  = 5 * time.Second // after which a server that joined gets spaces of others
+)
+
+// Options configure New. Table and Address are required.
+type Options struct {
+	Table   store.Servers
+	Address string        // where the other servers reach this one
+	Version string        // of the program
+	Term    time.Duration // in which this server has to renew; 0: 2 s
+	Logger  *slog.Logger  // nil: discards
+}
+
+// Member is a server among those that share a database. Its methods may be called concurrently.
+type Member struct {
+	o Options
+
+	leasing sync.Mutex // held while a lease is taken or given up
+
+	mu       sync.Mutex
+	self     store.Server
+	until    time.Time        // this server surely counts as running
+	leads    map[string]*Lead // by space
+	view     view
+	watching map[*watch]bool
+	failure  error // of the last renewal
+}
+
+// view is the table as it was read last.
+type view struct {
+	at      time.Time // before it was read
+	servers []store.Server
+	leases  map[string]store.Lease // by space
+}
+
+// New returns a server that is not known to the others yet.
+func New(o Options) *Member {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Term = cmp.Or(o.Term, defaultTerm)
+	self := store.Server{ID: rand.Text(), Address: o.Address, Version: o.Version, Started: time.Now().UTC()}
+	return &Member{o: o, self: self, leads: map[string]*Lead{}, watching: map[*watch]bool{}}
+}
+
+// ID returns the id of this server.
+func (m *Member) ID() string { return m.self.ID }
+
+// Join makes this server known.
+func (m *Member) Join(ctx context.Context) error { return m.renew(ctx) }
+
+// Run renews and looks at the table until ctx ends. looked is called after each look.
+func (m *Member) Run(ctx context.Context, looked func()) {
+	tick := time.NewTicker(m.o.Term / renewals)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		within, cancel := context.WithTimeout(ctx, m.o.Term)
+		err := m.renew(within)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		m.report(err)
+		if err == nil {
+			looked()
+		}
+	}
+}
+
+// report logs a failure when it begins, and when it ends.
+func (m *Member) report(err error) {
+	m.mu.Lock()
+	before := m.failure
+	m.failure = err
+	m.mu.Unlock()
+	switch {
+	case err != nil && before == nil:
+		m.o.Logger.Error("this server cannot renew its leases: it answers nothing once they are over", "error", err)
+	case err == nil && before != nil:
+		m.o.Logger.Info("this server renews its leases again")
+	}
+}
+
+// renew makes this server count as running for another term, and ends the leads that it lost.
+func (m *Member) renew(ctx context.Context) error {
+	m.mu.Lock()
+	self := m.self
+	m.mu.Unlock()
+	began := time.Now()
+	table, err := m.o.Table.Renew(ctx, self, m.o.Term)
+	if err != nil {
+		return err
+	}
+	m.see(began, table)
+	var led []string
+	for _, l := range table.Leases {
+		if l.Server == self.ID {
+			led = append(led, l.Space)
+		}
+	}
+	m.mu.Lock()
+	m.until = began.Add(m.o.Term - m.o.Term/10)
+	for space, l := range m.leads {
+		if l.since.Before(began) && !slices.Contains(led, space) {
+			l.end()
+		}
+	}
+	m.mu.Unlock()
+	return m.releaseUnled(ctx, led)
+}
+
+// releaseUnled gives leases up that could not be given up before.
+func (m *Member) releaseUnled(ctx context.Context, led []string) error {
+	for _, space := range led {
+		if m.leading(space) != nil {
+			continue
+		}
+		m.leasing.Lock()
+		var err error
+		if m.leading(space) == nil {
+			err = m.o.Table.Release(ctx, space, m.self.ID)
+		}
+		m.leasing.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Member) leading(space string) *Lead {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leads[space]
+}
+
+// see takes the table as it was read after an instant.
+func (m *Member) see(at time.Time, t store.Table) {
+	v := view{at: at, servers: t.Servers, leases: map[string]store.Lease{}}
+	for _, l := range t.Leases {
+		v.leases[l.Space] = l
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at.Before(m.view.at) { // another look was faster
+		return
+	}
+	m.view = v
+	for w := range m.watching {
+		if !v.runs(w.server) {
+			w.end(errGone)
+			delete(m.watching, w)
+		}
+	}
+}
+
+// lookAgain reads the table, unless that was done after an instant.
+func (m *Member) lookAgain(ctx context.Context, after time.Time) error {
+	m.mu.Lock()
+	fresh := m.view.at.After(after)
+	m.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	began := time.Now()
+	t, err := m.o.Table.List(ctx)
+	if err != nil {
+		return err
+	}
+	m.see(began, t)
+	return nil
+}
+
+// runs reports whether a server counts as running.
+func (v view) runs(id string) bool {
+	return slices.ContainsFunc(v.servers, func(s store.Server) bool { return s.ID == id && s.Left > 0 })
+}
+
+// pick returns the server that a space belongs to among those that run and take spaces, by rendezvous hashing: the others' spaces stay where
+// they are when one comes or goes. ok is false if there is none.
+func (v view) pick(space string) (best store.Server, ok bool) {
+	var most uint64
+	for _, s := range v.servers {
+		if s.Left <= 0 || s.Draining {
+			continue
+		}
+		if score := scoreOf(s.Address, space); !ok || score > most {
+			best, most, ok = s, score, true
+		}
+	}
+	return best, ok
+}
+
+func scoreOf(server, space string) uint64 {
+	sum := sha256.Sum256([]byte(server + "\x00" + space))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// Lead is a space that this server leads.
+type Lead struct {
+	Space string
+	m     *Member
+	since time.Time // when it was taken
+	lost  chan struct{}
+}
+
+// Lead has this server lead a space. The error is a MovedError if another one does.
+func (m *Member) Lead(ctx context.Context, space string) (*Lead, error) {
+	m.leasing.Lock()
+	defer m.leasing.Unlock()
+	if l := m.leading(space); l != nil {
+		return l, nil
+	}
+	if err := m.mayLead(); err != nil {
+		return nil, err
+	}
+	lease, err := m.o.Table.Lead(ctx, space, m.self.ID)
+	if err != nil {
+		return nil, err
+	}
+	if lease.Server != m.self.ID {
+		return nil, &MovedError{Space: space, Address: lease.Address}
+	}
+	l := &Lead{Space: space, m: m, since: time.Now(), lost: make(chan struct{})}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leads[space] = l
+	return l, nil
+}
+
+// mayLead returns why this server takes no spaces.
+func (m *Member) mayLead() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.self.Draining:
+		return errDraining
+	case !time.Now().Before(m.until):
+		return errSuspended
+	}
+	return nil
+}
+
+// MovedError means that another server leads a space.
+type MovedError struct{ Space, Address string }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("the server at %s leads the space %s", e.Address, e.Space)
+}
+
+// Check returns why this server may not answer as the leader; nil: nobody else leads the space.
+func (l *Lead) Check() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	select {
+	case <-l.lost:
+		return errSuspended
+	default:
+	}
+	if !time.Now().Before(l.m.until) {
+		return errSuspended
+	}
+	return nil
+}
+
+// Server returns the id of this server.
+func (l *Lead) Server() string { return l.m.self.ID }
+
+// Lost is closed when another server leads the space.
+func (l *Lead) Lost() <-chan struct{} { return l.lost }
+
+// end marks a lead as lost. The caller holds the member's mu.
+func (l *Lead) end() {
+	delete(l.m.leads, l.Space)
+	close(l.lost)
+}
+
+// Release gives the space up to the next leader.
+func (l *Lead) Release(ctx context.Context) error {
+	l.m.leasing.Lock()
+	defer l.m.leasing.Unlock()
+	l.m.mu.Lock()
+	mine := l.m.leads[l.Space] == l
+	if mine {
+		l.end()
+	}
+	l.m.mu.Unlock()
+	if !mine {
+		return nil
+	}
+	return l.m.o.Table.Release(ctx, l.Space, l.m.self.ID)
+}
+
+// Drain has this server take no more spaces, and tells the others.
+func (m *Member) Drain(ctx context.Context) error {
+	m.mu.Lock()
+	m.self.Draining = true
+	m.mu.Unlock()
+	return m.renew(ctx)
+}
+
+// Leave ends this server, which has released its spaces.
+func (m *Member) Leave(ctx context.Context) error { return m.o.Table.Leave(ctx, m.self.ID) }
+
+// Orphans returns the spaces that this server should lead, because their leader is gone, and those of always that nobody leads.
+func (m *Member) Orphans(always ...string) (spaces []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := slices.Collect(maps.Keys(m.view.leases))
+	for _, space := range append(names, always...) {
+		lease, there := m.view.leases[space]
+		if s, ok := m.view.pick(space); ok && s.ID == m.self.ID && (!there || lease.Gone) && m.leads[space] == nil {
+			spaces = append(spaces, space)
+		}
+	}
+	return spaces
+}
+
+// Strays returns the spaces that this server leads, and another one should.
+func (m *Member) Strays() (spaces []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for space := range m.leads {
+		if s, ok := m.view.pick(space); ok && s.ID != m.self.ID && time.Since(s.Started) > settledFor {
+			spaces = append(spaces, space)
+		}
+	}
+	slices.Sort(spaces)
+	return spaces
+}
+
+// State is what a server knows of all.
+type State struct {
+	Self    string         `json:"self"` // the id of the server that was asked
+	Servers []store.Server `json:"servers"`
+	Leases  []store.Lease  `json:"leases"`
+	Term    time.Duration  `json:"term_ns"`
+	Left    time.Duration  `json:"left_ns"` // until this server answers nothing as a leader, by its own clock
+	Failure string         `json:"failure,omitempty"`
+}
+
+// State returns what this server knows of all.
+func (m *Member) State() State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := State{Self: m.self.ID, Servers: m.view.servers, Leases: []store.Lease{}, Term: m.o.Term, Left: time.Until(m.until)}
+	for _, space := range slices.Sorted(maps.Keys(m.view.leases)) {
+		s.Leases = append(s.Leases, m.view.leases[space])
+	}
+	if m.failure != nil {
+		s.Failure = m.failure.Error()
+	}
+	return s
+}
+
+// Ready returns why this server is of no use to clients; nil: it is.
+func (m *Member) Ready() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !time.Now().Before(m.until) {
+		return errSuspended
+	}
+	return nil
+}
+
+// errDraining is told by a server that gave its spaces up, while no other one takes them.
+var errDraining = unavailable("this server is being drained, and leads no more spaces: ask another server")
+
+// errSuspended is told by a server that may have been replaced.
+var errSuspended = unavailable("this server could not renew its lease in the database, and another one may lead by now: try again, or ask another server")
+
+// unavailable returns an error of clients that try again.
+func unavailable(format string, args ...any) error {
+	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf(format, args...)}
+}

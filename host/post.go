@@ -1,0 +1,276 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/cluster"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/daemon/presence"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
+)
+
+const (
+	postClients = 1024 // connections of clients to a post
+	helloFirst  = 10 * time.Second
+)
+
+// post is where the clients and operators of this machine find a shared space, whoever leads it.
+type post struct {
+	name      string
+	dir       string
+	record    owner.Record
+	clients   *listen.SocketListener
+	operators *listen.SocketListener
+	opened    *os.File // the directory
+}
+
+// openPost listens for clients and operators in a data directory, whose lock this server has.
+func (s *shared) openPost(name, dir string) (*post, error) {
+	p := &post{name: name, dir: dir, record: s.record}
+	at := Listen{}
+	if name == s.sharing.own {
+		at.Socket = s.listenAt.Socket
+	} else {
+		p.record.Path = listen.SpacesPath + name
+	}
+	var err error
+	if p.clients, p.operators, err = listenSockets(at, dir); err != nil {
+		return nil, err
+	}
+	p.record.Socket, p.record.Admin = p.clients.Path(), p.operators.Path()
+	if p.opened, err = os.Open(dir); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *post) close() error {
+	err := errors.Join(p.clients.Close(), p.operators.Close())
+	if p.opened != nil {
+		err = errors.Join(err, p.opened.Close())
+	}
+	return err
+}
+
+// start serves a post until the server ends.
+func (g *sharing) start(s *shared, p *post) {
+	w := presence.New(presence.Options{
+		Dir: p.dir, Opened: p.opened, Lock: g.locks[p.name], Record: p.record, Clients: p.clients, Operators: p.operators, Logger: g.logger,
+		Writable: func() error { return nil }, Unused: func() bool { return false }, Stop: func() {},
+	})
+	w.Look()
+	g.running.Go(func() {
+		w.Run(g.serving)
+		w.Leave()
+		p.opened.Close()
+	})
+	g.running.Go(func() {
+		if err := admin.Serve(g.serving, p.operators, s.acts(p.name), g.logger); err != nil && g.serving.Err() == nil {
+			g.logger.Error("the socket for operators ended", "dir", p.dir, "error", err)
+		}
+	})
+	g.running.Go(func() { s.accept(g.serving, p) })
+}
+
+// wait waits until all posts have ended.
+func (g *sharing) wait() { g.running.Wait() }
+
+// ensurePost has a post for a space, so that commands on this machine find it.
+func (s *shared) ensurePost(name string) error {
+	g := s.sharing
+	dir, err := s.spaces.dirOf(name)
+	if err != nil {
+		return err
+	}
+	if err := bounded(func(ctx context.Context) error { return g.create(ctx, name) }); err != nil {
+		return err
+	}
+	if _, err := g.lock(name, dir); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.posts[name] != nil || g.serving.Err() != nil {
+		return nil
+	}
+	p, err := s.openPost(name, dir)
+	if err != nil {
+		return err
+	}
+	g.posts[name] = p
+	g.start(s, p)
+	return nil
+}
+
+// accept serves clients of a post's socket.
+func (s *shared) accept(ctx context.Context, p *post) {
+	stop := context.AfterFunc(ctx, func() { p.clients.Close() })
+	defer stop()
+	slots := make(chan struct{}, postClients)
+	for {
+		conn, err := p.clients.Accept()
+		if errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			time.Sleep(helloFirst / 100) // such as when there are no more file descriptors
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+			go func() {
+				defer func() { <-slots }()
+				defer conn.Close()
+				s.client(ctx, p, conn)
+			}()
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// client has the leader of its space serve a client of the socket.
+func (s *shared) client(ctx context.Context, p *post, conn net.Conn) {
+	conn.SetDeadline(time.Now().Add(helloFirst))
+	from := bufio.NewReaderSize(conn, owner.HelloLimit)
+	first, err := from.ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		owner.Refuse(conn, &owner.Refusal{Code: "invalid_argument", Message: "read the hello: " + err.Error()})
+		return
+	}
+	var hello struct{ Space string }
+	name := p.name
+	if json.Unmarshal(first, &hello) == nil && hello.Space != "" { // the leader tells what is wrong with others
+		name = hello.Space
+	}
+	if name != p.name {
+		err = s.ensurePost(name)
+	}
+	conn.SetDeadline(time.Time{})
+	whole := readFirst{conn, bufio.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(first)), from))}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = s.sharing.member.Try(ctx, name, func(to cluster.Route) error { return s.carry(ctx, whole, name, to) })
+	}
+	if err != nil {
+		code, retryable := classOf(err)
+		owner.Refuse(conn, &owner.Refusal{Code: code, Message: err.Error(), Retryable: retryable})
+	}
+}
+
+// carry has a client served here, or by another server. If there is an error, it was not served.
+func (s *shared) carry(ctx context.Context, conn net.Conn, name string, to cluster.Route) error {
+	if to.Here {
+		return s.spaces.clientHere(ctx, name, func() (net.Conn, error) { return conn, nil })
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	peer, err := s.sharing.forward.Dial(ctx, to, clientsPath+name)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() {
+		peer.Close()
+		conn.Close()
+	})
+	defer stop()
+	go func() {
+		defer end()
+		_, _ = io.Copy(peer, conn)
+	}()
+	_, _ = io.Copy(conn, peer)
+	return nil
+}
+
+// acts serves operators of a space: what is asked of this server here, and the rest where the space is led.
+func (s *shared) acts(name string) http.Handler {
+	own := operator.NewServer(s.bindings(), operator.ServerOptions{Logger: s.options.Logger})
+	own.As = onSocket
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		act := strings.TrimPrefix(r.URL.Path, "/")
+		if own.Acts[act] != nil {
+			own.ServeHTTP(w, r)
+			return
+		}
+		if err := cluster.Hold(r); err != nil {
+			return // its client is gone
+		}
+		err := s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
+			cluster.Rewind(r)
+			if to.Here {
+				return s.spaces.actHere(w, r, name, act)
+			}
+			noteOperator(r)
+			return s.sharing.forward.Forward(w, r, to, actsPath+name+"/"+act)
+		})
+		if err != nil {
+			code, _ := classOf(err)
+			own.RefuseAct(w, &admin.Error{Code: code, Message: err.Error()})
+		}
+	})
+}
+
+// operatorHeader has who asks another server for an act, as a process on the machine of the server that forwards it.
+const operatorHeader = "Alcove-Operator"
+
+// noteOperator notes on a request that is forwarded who sends it.
+func noteOperator(r *http.Request) {
+	if ctx, err := onSocket(r); err == nil {
+		p, _ := json.Marshal(operator.PersonOf(ctx)) // texts and a number
+		r.Header.Set(operatorHeader, string(p))
+	}
+}
+
+// ofPost is the context of an act that a process of this machine asks for, or one of another server's machine.
+func ofPost(r *http.Request) (context.Context, error) {
+	if admin.ConnOf(r) != nil {
+		r.Header.Del(operatorHeader)
+		return onSocket(r)
+	}
+	p := operator.Person{UID: -1}
+	if err := json.Unmarshal([]byte(r.Header.Get(operatorHeader)), &p); err != nil {
+		return nil, fmt.Errorf("read who asks another server for an act: %w", err)
+	}
+	p.Via, p.From = "another server", addressOf(r)
+	return operator.By(r.Context(), p), nil
+}
+
+// bindings are the acts on this server.
+func (s *shared) bindings() []operator.Binding {
+	return []operator.Binding{
+		operator.GetCluster.By(func(context.Context, operator.None) (operator.Cluster, error) {
+			return clusterOf(s.sharing.member.State()), nil
+		}).Reading(),
+		operator.DrainServer.By(func(ctx context.Context, _ operator.None) (operator.None, error) {
+			err := s.sharing.member.Drain(ctx)
+			s.spaces.handOver()
+			return operator.None{}, err
+		}),
+	}
+}
+
+func clusterOf(state cluster.State) operator.Cluster {
+	c := operator.Cluster{Self: state.Self, Term: state.Term, Left: state.Left, Failure: state.Failure, Servers: []operator.ClusterServer{}, Spaces: []operator.ClusterSpace{}}
+	led := map[string]int{}
+	for _, l := range state.Leases {
+		led[l.Server]++
+		c.Spaces = append(c.Spaces, operator.ClusterSpace{Name: l.Space, Server: l.Server, Address: l.Address, Gone: l.Gone, Since: l.Since, Epoch: l.Epoch, Version: l.Head})
+	}
+	for _, o := range state.Servers {
+		c.Servers = append(c.Servers, operator.ClusterServer{ID: o.ID, Address: o.Address, Version: o.Version, Started: o.Started, Draining: o.Draining, Gone: o.Left <= 0,
+			Lag: max(0, state.Term-o.Left), Leads: led[o.ID]})
+	}
+	return c
+}

@@ -1,0 +1,396 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alcove-memory/alcove/host/cluster"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/space/folder"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+const (
+	releaseWithin = 2 * time.Second
+	handoverAfter = time.Second // in which requests may end before their space is handed over
+	peerHeader    = 10 * time.Second
+	peerHeaders   = 64 << 10
+)
+
+// SharedOptions say how a server shares the spaces of a database with others. Key and Listen are required.
+type SharedOptions struct {
+	Key       []byte        // of the cluster, which every server has
+	Listen    string        // the address where the other servers reach this one
+	Advertise string        // the address that they are told; empty: Listen's
+	Term      time.Duration // in which a server renews its leases; 0: 2 s
+}
+
+// ServeShared serves the spaces of a database together with other servers, until ctx ends: each space is led by one of them, and requests
+// to the others go there. Then it hands its spaces over.
+func ServeShared(ctx context.Context, o Options, l Listen, c SharedOptions) error {
+	s := &shared{options: o.WithDefaults(), listenAt: l}
+	err := s.open(ctx, c)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	return errors.Join(err, s.closers.Close())
+}
+
+// shared is a server that shares spaces.
+type shared struct {
+	options  Options
+	listenAt Listen
+	record   owner.Record
+
+	sharing *sharing
+	spaces  *Spaces
+	peers   net.Listener        // for the other servers
+	http    net.Listener        // nil: none
+	cert    *listen.Certificate // for HTTP; nil: without TLS
+	closers space.Closers
+}
+
+func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
+	if err := s.check(); err != nil {
+		return err
+	}
+	driver, ok := s.options.Driver.(store.Shared)
+	if !ok {
+		return errors.New("servers share the spaces of a database: name it with --store-file, --store or ALCOVE_STORE")
+	}
+	if s.options.Dir, err = filepath.Abs(s.options.Dir); err != nil {
+		return fmt.Errorf("find the data directory %s: %w", s.options.Dir, err)
+	}
+	g := &sharing{listen: s.listenAt, own: driver.Space(), dir: s.options.Dir, driver: s.options.Driver, locks: map[string]*owner.Lock{}, posts: map[string]*post{}, names: map[string]bool{}, logger: s.options.Logger}
+	s.sharing = g
+	s.closers.Later("the locks of data directories", g.unlock)
+	if _, err := s.options.Sharing.CheckDir(s.options.Dir); err != nil {
+		return err
+	}
+	if _, err := g.lock(g.own, g.dir); err != nil {
+		return err
+	}
+	if g.credentials, err = cluster.NewCredentials(c.Key); err != nil {
+		return err
+	}
+	if g.table, err = driver.Servers(ctx); err != nil {
+		return err
+	}
+	s.closers.Later("the table of servers", g.table.Close)
+	if s.peers, err = net.Listen("tcp", c.Listen); err != nil {
+		return fmt.Errorf("listen for the other servers on %s: %w: choose another address with --cluster-listen", c.Listen, err)
+	}
+	s.closers.Later("the listener for servers", func() error { s.peers.Close(); return nil }) // it may be closed
+	if c.Advertise == "" {
+		c.Advertise = s.peers.Addr().String()
+	}
+	g.member = cluster.New(cluster.Options{Table: g.table, Address: c.Advertise, Version: s.options.Version, Term: c.Term, Logger: s.options.Logger})
+	g.forward = cluster.NewForwarder(g.member, g.credentials, s.options.Logger)
+	s.closers.Later("connections to servers", func() error { g.forward.Close(); return nil })
+	if err := s.listen(); err != nil {
+		return err
+	}
+	if err := s.openSpaces(ctx); err != nil {
+		return err
+	}
+	if err := g.member.Join(ctx); err != nil {
+		return err
+	}
+	s.closers.Later("the entry of this server", func() error { return bounded(g.member.Leave) })
+	return nil
+}
+
+// check refuses what servers that share spaces do not have.
+func (s *shared) check() error {
+	l := s.listenAt
+	switch {
+	case l.OAuth.Serve:
+		return errors.New("servers that share spaces are no authorization server: leave out --oauth, or name one with --issuer")
+	case l.Operators.Address != "":
+		return errors.New("servers that share spaces serve no operators of other machines: leave out --admin-listen, and use commands on the machine of any server")
+	case l.Console != nil && *l.Console:
+		return errors.New("servers that share spaces serve no console: leave out --console")
+	}
+	return nil
+}
+
+// bounded does what the database may not answer.
+func bounded(do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
+	defer cancel()
+	return do(ctx)
+}
+
+// listen listens for clients.
+func (s *shared) listen() (err error) {
+	l := s.listenAt
+	s.record = owner.Record{PID: os.Getpid(), Version: s.options.Version, Started: s.options.Clock().UTC()}
+	if l.HTTP == "" {
+		return nil
+	}
+	if l.TLSCert != "" || l.TLSKey != "" {
+		if s.cert, err = listen.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
+			return err
+		}
+	}
+	if s.http, err = listen.ListenHTTP(l.HTTP); err != nil {
+		return fmt.Errorf("%w: choose another address with --listen", err)
+	}
+	s.closers.Later("the listener for HTTP", func() error { s.http.Close(); return nil }) // it may be closed
+	s.record.HTTP, s.record.TLS = s.http.Addr().String(), s.cert != nil
+	if !listen.IsLoopback(s.http) && (l.RequireKeys == nil || !*l.RequireKeys) {
+		return fmt.Errorf("other machines can connect to %s, and a server that shares spaces serves them with --require-keys alone", s.record.HTTP)
+	}
+	return listen.CheckExposure(s.http, s.cert, true)
+}
+
+func (s *shared) openSpaces(ctx context.Context) (err error) {
+	o := SpacesOptions{Dir: filepath.Join(s.options.Dir, "spaces")}
+	if s.listenAt.Spaces != nil {
+		o = *s.listenAt.Spaces
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of spaces: %w", err)
+	}
+	at := mount{record: s.record, listener: s.http, cert: s.cert, requireKeys: s.listenAt.RequireKeys}
+	own, err := s.openPost(s.sharing.own, s.sharing.dir)
+	if err != nil {
+		return err
+	}
+	at.record = own.record
+	if s.spaces, err = openSpaces(context.WithoutCancel(ctx), o, s.options, at); err != nil {
+		return errors.Join(err, own.close())
+	}
+	s.spaces.sharing = s.sharing
+	s.spaces.refused = func(r *http.Request, err error) {
+		s.options.Logger.Warn("a request was refused", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
+	}
+	s.sharing.posts[s.sharing.own] = own
+	return nil
+}
+
+// run serves until ctx ends. Requests are forwarded until all spaces are handed over.
+func (s *shared) run(ctx context.Context) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var all errgroup.Group
+	begin := func(do func() error) {
+		all.Go(func() error {
+			defer stop()
+			return do()
+		})
+	}
+	g := s.sharing
+	g.serving = serving
+	all.Go(func() error {
+		g.member.Run(serving, func() { s.spaces.balance() })
+		return nil
+	})
+	begin(func() error { return s.servePeers(serving) })
+	if s.http != nil {
+		begin(func() error { return s.serveHTTP(serving) })
+	}
+	g.start(s, g.posts[g.own])
+	begin(func() error {
+		select {
+		case <-ctx.Done():
+		case <-serving.Done():
+		}
+		err := s.handOver()
+		stop()
+		g.wait()
+		return errors.Join(err, s.spaces.close())
+	})
+	s.options.Logger.Info("serving, with other servers", "dir", s.options.Dir, "http", s.record.HTTP, "servers", s.peers.Addr(), "store", fmt.Sprint(s.options.Driver))
+	if s.listenAt.Started != nil {
+		s.listenAt.Started(g.posts[g.own].record)
+	}
+	err := all.Wait()
+	s.options.Logger.Info("stopped serving", "dir", s.options.Dir, "error", err)
+	return err
+}
+
+// handOver closes all spaces, which other servers lead then.
+func (s *shared) handOver() error {
+	err := bounded(s.sharing.member.Drain)
+	s.spaces.handOver()
+	return err
+}
+
+// servePeers serves what other servers forward.
+func (s *shared) servePeers(ctx context.Context) error {
+	server := &http.Server{Handler: s.spaces.peers(), ReadHeaderTimeout: peerHeader, MaxHeaderBytes: peerHeaders, ErrorLog: slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
+	done := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		defer close(done)
+		within, cancel := context.WithTimeout(context.Background(), handoverAfter)
+		defer cancel()
+		if server.Shutdown(within) != nil {
+			server.Close()
+		}
+	})()
+	err := server.Serve(tls.NewListener(s.peers, s.sharing.credentials.Server()))
+	if ctx.Err() != nil {
+		<-done
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve the other servers: %w", err)
+}
+
+func (s *shared) serveHTTP(ctx context.Context) error {
+	server := listen.HTTP{All: http.HandlerFunc(s.spaces.serveClient), Certificate: s.cert, Issuer: s.listenAt.Issuer, Logger: s.options.Logger, Use: &listen.Use{}, Drain: handoverAfter, Stopped: stopped(),
+		Ready: func(context.Context) error { return s.sharing.member.Ready() }}
+	return server.Serve(ctx, s.http)
+}
+
+// sharing is what the spaces of a server need to be shared with others.
+type sharing struct {
+	listen      Listen // of the server
+	own         string // the space of the data directory
+	dir         string // the data directory
+	driver      store.Driver
+	table       store.Servers
+	member      *cluster.Member
+	forward     *cluster.Forwarder
+	credentials *cluster.Credentials
+	logger      *slog.Logger
+	serving     context.Context
+
+	mu      sync.Mutex
+	locks   map[string]*owner.Lock // of data directories, by space
+	posts   map[string]*post       // by space
+	running sync.WaitGroup         // posts
+	names   map[string]bool        // spaces that the database is known to have
+}
+
+// lock takes possession of a space's data directory on this machine, whoever leads the space.
+func (g *sharing) lock(name, dir string) (*owner.Lock, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.locks[name]; l != nil {
+		return l, nil
+	}
+	l, err := owner.AcquireLock(dir)
+	if err == nil {
+		g.locks[name] = l
+	}
+	return l, err
+}
+
+func (g *sharing) unlock() (err error) {
+	for _, l := range g.locks {
+		err = errors.Join(err, l.Close())
+	}
+	return err
+}
+
+// among is what a space is opened with: its lease comes first.
+func (g *sharing) among(s *Spaces, o *openSpace) (a among, err error) {
+	if o.lead, err = g.member.Lead(o.ctx, o.name); err != nil {
+		return a, err
+	}
+	go func() {
+		select {
+		case <-o.lead.Lost():
+			g.logger.Warn("another server leads the space: it is closed here", "space", o.name)
+			o.stop()
+		case <-o.ctx.Done():
+		}
+	}()
+	dir, err := s.dirOf(o.name)
+	if err != nil {
+		return a, err
+	}
+	a = among{common: s.shared(), lead: o.lead}
+	if a.lock, err = g.lock(o.name, dir); err != nil {
+		return a, err
+	}
+	token, err := g.credentials.Token(o.name)
+	if err != nil {
+		return a, err
+	}
+	return a, listen.KeepToken(owner.TokenPath(dir), token)
+}
+
+// mount has a space served where the server has the sockets. The own one is always open, at the server's addresses.
+func (g *sharing) mount(o *openSpace, l *Listen) {
+	o.shared = &sharedMount{space: o.name, clients: listen.NewInbox()}
+	l.mount.shared = o.shared
+	if o.name == g.own {
+		l.mount.path, l.Idle = "", 0
+		l.Issuer, l.IssuerRules, l.Public = g.listen.Issuer, g.listen.IssuerRules, g.listen.Public
+	}
+}
+
+// dirOf returns the data directory of a space, which is made here if the database has the space. found and err are what the folder of spaces
+// has.
+func (g *sharing) dirOf(in, name, found string, err error) (string, error) {
+	if name == g.own {
+		return g.dir, nil
+	}
+	if !errors.Is(err, folder.ErrNone) {
+		return found, err
+	}
+	known, failed := g.knows(name)
+	if failed != nil || !known {
+		return "", errors.Join(err, failed)
+	}
+	dir := filepath.Join(in, name)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// knows reports whether the database has a space.
+func (g *sharing) knows(name string) (bool, error) {
+	g.mu.Lock()
+	known := name == g.own || g.names[name]
+	g.mu.Unlock()
+	if known {
+		return true, nil
+	}
+	driver, err := g.driverOf(name)
+	if err == nil {
+		known, err = driver.Exists("")
+	}
+	if err != nil {
+		return false, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: err.Error()}
+	}
+	if known {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.names[name] = true
+	}
+	return known, nil
+}
+
+// driverOf returns the driver of a space.
+func (g *sharing) driverOf(name string) (store.Driver, error) {
+	in, ok := g.driver.(store.Spaced)
+	if !ok || name == g.own {
+		return g.driver, nil
+	}
+	return in.In(name)
+}
+
+// create creates a space in the database whose directory is here, so that the other servers know it.
+func (g *sharing) create(ctx context.Context, name string) error {
+	if known, err := g.knows(name); known || err != nil {
+		return err
+	}
+	return g.table.Create(ctx, name)
+}

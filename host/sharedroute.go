@@ -1,0 +1,282 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/cluster"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Paths of the listener for other servers, each followed by the name of a space.
+const (
+	clientsPath = "/clients/" // a connection of a client of the socket
+	actsPath    = "/acts/"    // and by an act of an operator
+)
+
+// serveClient serves a request of a client, whoever leads its space.
+func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
+	name, path := s.sharing.own, r.URL.Path
+	if below, found := strings.CutPrefix(path, listen.SpacesPath); found {
+		name, path, _ = strings.Cut(below, "/")
+		path = "/" + path
+	}
+	if !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
+		if !s.admits(w, r, name) {
+			return
+		}
+		if err := s.sharing.create(r.Context(), name); err != nil {
+			refuseHTTP(w, err)
+			return
+		}
+	}
+	if !listen.TakeBody(w, r) {
+		return
+	}
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		listen.Lasting(r)
+	}
+	if err := cluster.Hold(r); err != nil {
+		return // its client is gone
+	}
+	err := s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
+		cluster.Rewind(r)
+		if to.Here {
+			return s.serveHere(w, r, name, path)
+		}
+		return s.sharing.forward.Forward(w, r, to, listen.SpacesPath+name+path)
+	})
+	if err != nil {
+		refuseHTTP(w, err)
+	}
+}
+
+func refuseHTTP(w http.ResponseWriter, err error) {
+	code, _ := classOf(err)
+	listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
+}
+
+// serveHere serves a request to a space that this server leads, or is to lead. If there is an error, nothing was served.
+func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path string) error {
+	o, release, err := s.acquire(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := o.lead.Check(); err != nil {
+		return err
+	}
+	ctx, end := o.until(r.Context())
+	defer end()
+	r = r.WithContext(ctx)
+	r.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	o.handler.ServeHTTP(w, r)
+	return nil
+}
+
+// until returns a context that ends a while after the space is to be closed. The caller calls end when done.
+func (o *openSpace) until(ctx context.Context) (during context.Context, end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(o.ctx, func() { time.AfterFunc(handoverAfter, func() { cancel(stopped()) }) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// admission admits clients of a space that nobody leads, by its documents. a admits nobody yet.
+func (g *sharing) admission(a admission.Admission, name, dir string, clock func() time.Time) (_ admission.Admission, err error) {
+	if a.Token, err = g.credentials.Token(name); err != nil {
+		return a, err
+	}
+	driver, err := g.driverOf(name)
+	if err != nil {
+		return a, err
+	}
+	from, ok := driver.(store.Documented)
+	if !ok {
+		return a, fmt.Errorf("%s has no documents", driver)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
+	defer cancel()
+	list, err := from.Documents(ctx, dir)
+	if err != nil {
+		return a, err
+	}
+	if len(list) == 0 { // nobody led it yet
+		a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: clock})
+		return a, err
+	}
+	read, err := os.MkdirTemp("", "alcove-keys") // not the directory's, which its space writes
+	if err != nil {
+		return a, err
+	}
+	defer os.RemoveAll(read)
+	for _, d := range list {
+		if d.Removed || !strings.HasPrefix(d.Name, "keys.") {
+			continue
+		}
+		if d, err = from.Document(ctx, dir, d.Name); err == nil {
+			err = os.WriteFile(filepath.Join(read, d.Name), d.Data, 0o600)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return a, err
+		}
+	}
+	a.Keys, err = keys.Open(keys.Options{Path: filepath.Join(read, filepath.Base(owner.KeysPath(dir))), Clock: clock, Changeable: func() error { return fs.ErrPermission }})
+	return a, err
+}
+
+// peers serves what other servers forward. It forwards nothing: a request to a space that another one leads is refused.
+func (s *Spaces) peers() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc(listen.SpacesPath, func(w http.ResponseWriter, r *http.Request) {
+		name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
+		answerPeer(w, s.serveHere(w, r, name, "/"+path))
+	})
+	mux.HandleFunc(actsPath, func(w http.ResponseWriter, r *http.Request) {
+		name, act, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, actsPath), "/")
+		answerPeer(w, s.actHere(w, r, name, act))
+	})
+	mux.HandleFunc(clientsPath, func(w http.ResponseWriter, r *http.Request) {
+		answerPeer(w, s.upgrade(w, r, strings.TrimPrefix(r.URL.Path, clientsPath)))
+	})
+	return mux
+}
+
+// answerPeer tells another server why nothing was served.
+func answerPeer(w http.ResponseWriter, err error) {
+	switch {
+	case cluster.Again(err):
+		cluster.Moved(w)
+	case err != nil:
+		refuseHTTP(w, err)
+	}
+}
+
+// actHere carries out an operator's act on a space that this server leads, or is to lead.
+func (s *Spaces) actHere(w http.ResponseWriter, r *http.Request, name, act string) error {
+	o, release, err := s.acquire(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r = r.Clone(r.Context())
+	r.URL = &url.URL{Path: "/" + act}
+	o.shared.acts.ServeHTTP(w, r)
+	return nil
+}
+
+// clientHere serves a connection of a client of the socket, until it is closed. If there is an error, nothing was served.
+func (s *Spaces) clientHere(ctx context.Context, name string, take func() (net.Conn, error)) error {
+	o, release, err := s.acquire(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	conn, err := take()
+	if err == nil && !o.shared.clients.Put(conn) {
+		err = errors.Join(stopped(), conn.Close())
+	}
+	return err
+}
+
+const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: alcove\r\n\r\n"
+
+// upgrade serves a client of another server's socket on the connection of a request.
+func (s *Spaces) upgrade(w http.ResponseWriter, r *http.Request, name string) error {
+	taken := false
+	err := s.clientHere(r.Context(), name, func() (net.Conn, error) {
+		conn, buffer, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return nil, err
+		}
+		taken = true
+		if _, err := conn.Write([]byte(switching)); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return readFirst{conn, buffer.Reader}, nil
+	})
+	if taken {
+		return nil
+	}
+	return err
+}
+
+// readFirst is a connection whose first bytes were read.
+type readFirst struct {
+	net.Conn
+	from *bufio.Reader
+}
+
+// Read implements net.Conn.
+func (c readFirst) Read(p []byte) (int, error) { return c.from.Read(p) }
+
+// balance opens the spaces that this server is to lead, and hands over one that another one is to lead.
+func (s *Spaces) balance() {
+	for _, name := range s.sharing.member.Orphans(s.sharing.own) {
+		go func() {
+			if _, release, err := s.acquire(s.running, name); err == nil {
+				release()
+			}
+		}()
+	}
+	strays := s.sharing.member.Strays()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.open {
+		if o.fenced() && !o.ending {
+			o.ending = true
+			o.stop()
+		}
+		if o.ending {
+			return // one at a time
+		}
+	}
+	for _, name := range strays {
+		if o := s.open[name]; o != nil {
+			o.ending = true
+			o.stop()
+			return
+		}
+	}
+}
+
+// fenced reports whether an open space was taken over by another server.
+func (o *openSpace) fenced() bool {
+	select {
+	case <-o.opened:
+		return o.failure == nil && errors.Is(o.host.Writable(), store.ErrFenced)
+	default:
+		return false
+	}
+}
+
+// handOver closes all spaces, and opens no more.
+func (s *Spaces) handOver() {
+	s.mu.Lock()
+	var closing []*openSpace
+	for _, o := range s.open {
+		o.ending = true
+		o.stop()
+		closing = append(closing, o)
+	}
+	s.mu.Unlock()
+	for _, o := range closing {
+		<-o.closed
+	}
+}

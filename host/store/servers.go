@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Shared is a Driver whose spaces several servers share. One server at a time leads a space.
+type Shared interface {
+	// Servers returns the table of the servers that share the database. The caller closes it.
+	Servers(ctx context.Context) (Servers, error)
+	// Space is the name of the driver's own space.
+	Space() string
+}
+
+// Servers is the table of the servers that share a database, and of the spaces that they lead. All of its clocks are the database's.
+type Servers interface {
+	// Renew makes a server count as running for another term, and returns the table, whose leases are as after that. One that renews too late
+	// leads those spaces on that nobody has taken meanwhile.
+	Renew(ctx context.Context, s Server, term time.Duration) (Table, error)
+	// Leave ends a server, which leads nothing any more.
+	Leave(ctx context.Context, id string) error
+	// Create creates a space, unless there is one with its name.
+	Create(ctx context.Context, space string) error
+	// Lead has a running server lead a space, unless another one that is running does, and returns who leads it then. It creates a space
+	// that does not exist.
+	Lead(ctx context.Context, space, id string) (Lease, error)
+	// Release ends the lead of a server over a space.
+	Release(ctx context.Context, space, id string) error
+	// List returns the table.
+	List(ctx context.Context) (Table, error)
+	Close() error
+}
+
+// Table is the servers and leases, those of servers that count as gone included.
+type Table struct {
+	Servers []Server
+	Leases  []Lease
+}
+
+// Server is one of the servers that share a database.
+type Server struct {
+	ID       string        `json:"id"`      // of one process
+	Address  string        `json:"address"` // where the others reach it
+	Version  string        `json:"version"` // of its program
+	Draining bool          `json:"draining,omitempty"`
+	Started  time.Time     `json:"started"`
+	Left     time.Duration `json:"left_ns"` // until it counts as gone; 0 or less: it does
+}
+
+// Lease says which server leads a space.
+type Lease struct {
+	Space   string    `json:"space"`
+	Server  string    `json:"server"`  // its id
+	Address string    `json:"address"` // of the server
+	Gone    bool      `json:"gone,omitempty"`
+	Since   time.Time `json:"since"`
+	Epoch   uint64    `json:"epoch"`
+	Head    uint64    `json:"head"` // the newest version of the space
+}
+
+// LedError means that another server leads the space that was to be opened.
+type LedError struct{ Space, Address string }
+
+func (e *LedError) Error() string {
+	return fmt.Sprintf("the server at %s leads %s: start this one with the same --cluster-key-file, and it forwards to that one", e.Address, e.Space)
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
+	"github.com/alcove-memory/alcove/host/testing/await"
+)
+
+// clusterKey is the key of the servers of NewSharing.
+const clusterKey = "0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// Sharing is a server in a process of its own that shares the spaces of a database with others.
+type Sharing struct {
+	T   testing.TB
+	Dir string
+	At  owner.Record // while it runs
+
+	store   string
+	process *exec.Cmd
+	ended   chan struct{}
+}
+
+// NewSharing starts a server of the database at a URL, with a data directory of its own.
+func NewSharing(t testing.TB, store string) *Sharing {
+	t.Helper()
+	s := &Sharing{T: t, Dir: t.TempDir(), store: store}
+	t.Cleanup(func() { s.Kill() })
+	s.Start()
+	return s
+}
+
+// Start starts the server again after Kill or Stop.
+func (s *Sharing) Start() {
+	s.T.Helper()
+	s.Launch()
+	s.await()
+}
+
+// Launch is Start without waiting.
+func (s *Sharing) Launch() {
+	s.T.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		s.T.Fatalf("find the program: %v", err)
+	}
+	s.process = exec.Command(program, "serve", "--data", s.Dir, "--auto")
+	s.process.Env = append(os.Environ(), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"=127.0.0.1:0")
+	s.process.Stderr = os.Stderr
+	if err := s.process.Start(); err != nil {
+		s.T.Fatalf("start a server: %v", err)
+	}
+	s.ended = make(chan struct{})
+	go func(process *exec.Cmd, ended chan struct{}) {
+		_ = process.Wait()
+		close(ended)
+	}(s.process, s.ended)
+}
+
+func (s *Sharing) await() {
+	s.T.Helper()
+	await.That(s.T, "the server says where it is", func() bool {
+		r, err := owner.ReadRecord(s.Dir)
+		s.At = r
+		return err == nil && r.PID == s.process.Process.Pid
+	})
+}
+
+// URL is the address of the server over HTTP.
+func (s *Sharing) URL() string { return "http://" + s.At.HTTP }
+
+// Signal sends a signal to the process.
+func (s *Sharing) Signal(signal syscall.Signal) {
+	if err := s.process.Process.Signal(signal); err != nil {
+		s.T.Errorf("signal %v: %v", signal, err)
+	}
+}
+
+// Kill ends the server without a warning.
+func (s *Sharing) Kill() {
+	_ = s.process.Process.Kill() // it may have ended
+	<-s.ended
+}
+
+// Stop has the server hand its spaces over and end.
+func (s *Sharing) Stop() {
+	_ = s.process.Process.Signal(os.Interrupt) // it may have ended
+	<-s.ended
+}
+
+// Cluster is what the server knows of all.
+func (s *Sharing) Cluster() operator.Cluster {
+	s.T.Helper()
+	asking := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, s.Dir) })
+	defer asking.Close()
+	c, err := operator.Call(s.T.Context(), asking, operator.GetCluster, operator.None{})
+	if err != nil {
+		s.T.Errorf("ask a server for the others: %v", err)
+	}
+	return c
+}
