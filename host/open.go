@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/cluster"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -153,8 +154,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 
 // openDocuments brings the files up to date that follow the space from server to server.
 func (h *Host) openDocuments(ctx context.Context) (err error) {
+	sessionsFile := filepath.Base(owner.HTTPSessionsPath(h.options.Dir))
 	o := state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger,
-		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json"}, Folders: []string{modules.Folder}}
+		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json", sessionsFile}, Folders: []string{modules.Folder}, Server: []string{sessionsFile}}
 	if !h.readOnly {
 		o.Driver = h.options.Driver
 	}
@@ -286,12 +288,46 @@ func (h *Host) openHTTPSessions() (err error) {
 	if h.readOnly {
 		return nil
 	}
-	h.kept, err = httpsessions.Open(httpsessions.Options{Path: owner.HTTPSessionsPath(h.options.Dir), Clock: h.options.Clock, Logger: h.options.Logger})
+	path, changed := owner.HTTPSessionsPath(h.options.Dir), make(chan struct{}, 1)
+	h.kept, err = httpsessions.Open(httpsessions.Options{Path: path, Clock: h.options.Clock, Logger: h.options.Logger, Changed: func() {
+		select {
+		case changed <- struct{}{}:
+		default: // it is kept soon
+		}
+	}})
 	if err != nil {
 		return err
 	}
 	h.closers.Later("the HTTP sessions", h.kept.Close)
+	if h.documents.Follow() {
+		h.closers.Later("the HTTP sessions of the next server", space.Running(context.Background(), func(ctx context.Context) { h.followSessions(ctx, path, changed) }))
+	}
 	return nil
+}
+
+// sessionsAfter is how long changes of sessions are gathered before they are kept for another server.
+const sessionsAfter = 200 * time.Millisecond
+
+// followSessions keeps the sessions of HTTP clients for the server that leads the space next. What it has not kept yet when this one dies
+// costs sessions, not memories.
+func (h *Host) followSessions(ctx context.Context, path string, changed <-chan struct{}) {
+	keep := func() {
+		if err := h.documents.Edited(path); err != nil {
+			h.options.Logger.Warn("HTTP sessions are not kept for the next server of the space", "error", err)
+		}
+	}
+	for {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(sessionsAfter):
+		case <-ctx.Done():
+		}
+		keep()
+	}
 }
 
 // keptSessions is what keeps the sessions of HTTP clients, or nil.

@@ -101,6 +101,9 @@ func (s *shared) ensurePost(name string) error {
 	if _, err := g.lock(name, dir); err != nil {
 		return err
 	}
+	if err := g.keepToken(name, dir); err != nil {
+		return err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.posts[name] != nil || g.serving.Err() != nil {

@@ -110,7 +110,12 @@ func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
 	if err := g.member.Join(ctx); err != nil {
 		return err
 	}
-	s.closers.Later("the entry of this server", func() error { return bounded(g.member.Leave) })
+	s.closers.Later("the entry of this server", func() error {
+		if err := bounded(g.member.Leave); err != nil {
+			s.options.Logger.Warn("the entry of this server ends by itself", "error", err)
+		}
+		return nil
+	})
 	return nil
 }
 
@@ -167,6 +172,9 @@ func (s *shared) openSpaces(ctx context.Context) (err error) {
 		return fmt.Errorf("make the folder of spaces: %w", err)
 	}
 	at := mount{record: s.record, listener: s.http, cert: s.cert, requireKeys: s.listenAt.RequireKeys}
+	if err := s.sharing.keepToken(s.sharing.own, s.sharing.dir); err != nil {
+		return err
+	}
 	own, err := s.openPost(s.sharing.own, s.sharing.dir)
 	if err != nil {
 		return err
@@ -210,10 +218,10 @@ func (s *shared) run(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-serving.Done():
 		}
-		err := s.handOver()
+		s.handOver()
 		stop()
 		g.wait()
-		return errors.Join(err, s.spaces.close())
+		return s.spaces.close()
 	})
 	s.options.Logger.Info("serving, with other servers", "dir", s.options.Dir, "http", s.record.HTTP, "servers", s.peers.Addr(), "store", fmt.Sprint(s.options.Driver))
 	if s.listenAt.Started != nil {
@@ -225,10 +233,11 @@ func (s *shared) run(ctx context.Context) error {
 }
 
 // handOver closes all spaces, which other servers lead then.
-func (s *shared) handOver() error {
-	err := bounded(s.sharing.member.Drain)
+func (s *shared) handOver() {
+	if err := bounded(s.sharing.member.Drain); err != nil {
+		s.options.Logger.Warn("the other servers do not know yet that this one ends", "error", err)
+	}
 	s.spaces.handOver()
-	return err
 }
 
 // servePeers serves what other servers forward.
@@ -321,11 +330,16 @@ func (g *sharing) among(s *Spaces, o *openSpace) (a among, err error) {
 	if a.lock, err = g.lock(o.name, dir); err != nil {
 		return a, err
 	}
-	token, err := g.credentials.Token(o.name)
+	return a, g.keepToken(o.name, dir)
+}
+
+// keepToken keeps the token of a space where commands on this machine look for it.
+func (g *sharing) keepToken(name, dir string) error {
+	token, err := g.credentials.Token(name)
 	if err != nil {
-		return a, err
+		return err
 	}
-	return a, listen.KeepToken(owner.TokenPath(dir), token)
+	return listen.KeepToken(owner.TokenPath(dir), token)
 }
 
 // mount has a space served where the server has the sockets. The own one is always open, at the server's addresses.

@@ -247,7 +247,7 @@ func (s *Spaces) serve(o *openSpace) {
 	select {
 	case <-o.opened:
 	default:
-		o.failure = s.explain(o.name, err)
+		o.failure = s.explain(o, err)
 		close(o.opened)
 	}
 	o.holders.Wait()
@@ -315,12 +315,13 @@ func (s *Spaces) optionsOf(name string) (o Options, err error) {
 }
 
 // explain tells a client why a space cannot be used.
-func (s *Spaces) explain(name string, err error) error {
+func (s *Spaces) explain(o *openSpace, err error) error {
 	var owned *owner.OwnedError
+	name := o.name
 	switch {
 	case cluster.Again(err):
 		return err
-	case errors.As(err, new(*store.LedError)):
+	case s.sharing != nil && (o.ctx.Err() != nil || errors.As(err, new(*store.LedError))): // another server leads the space by now, or is to
 		return cluster.ErrMoving
 	case s.running.Err() != nil:
 		return stopped()

@@ -25,6 +25,7 @@ import (
 const (
 	defaultTerm = 2 * time.Second
 	renewals    = 5               // in a term
+	patience    = 5               // terms after which a renewal is given up
 	settledFor  = 5 * time.Second // after which a server that joined gets spaces of others
 )
 
@@ -85,7 +86,7 @@ func (m *Member) Run(ctx context.Context, looked func()) {
 			return
 		case <-tick.C:
 		}
-		within, cancel := context.WithTimeout(ctx, m.o.Term)
+		within, cancel := context.WithTimeout(ctx, patience*m.o.Term) // one that comes late still counts
 		err := m.renew(within)
 		cancel()
 		if ctx.Err() != nil {

@@ -39,6 +39,8 @@ type Options struct {
 	Driver store.Driver // without store.Documented, documents are files alone
 	// Files are the documents, as paths in the directory with slashes, and Folders those of which every file is one.
 	Files, Folders []string
+	// Server are those of Files that the server alone writes: changes of theirs that did not reach the database give way to a newer row.
+	Server []string
 	// Replace replaces a file by a newer row, with what has to be done beside; nil data removes it. Nil: the function of that name does.
 	Replace func(name string, data []byte) error
 	Clock   func() time.Time
@@ -113,7 +115,7 @@ func (d *Documents) pull(ctx context.Context, row store.Document) error {
 		return err
 	}
 	digest := digest(row)
-	if have != "" && have != digest && (!known || have != was.Digest) {
+	if have != "" && have != digest && (!known || have != was.Digest) && !slices.Contains(d.o.Server, row.Name) {
 		if err := d.setAside(row.Name); err != nil {
 			return err
 		}
@@ -231,6 +233,9 @@ func (d *Documents) Write(path string, data []byte) error {
 func (d *Documents) Remove(path string) error {
 	return d.change(path, store.Document{Removed: true}, func() error { return remove(path) })
 }
+
+// Follow reports whether documents follow the space to other servers, by way of a database.
+func (d *Documents) Follow() bool { return d.from != nil }
 
 // Edited keeps a file of the directory that somebody edited.
 func (d *Documents) Edited(path string) error {

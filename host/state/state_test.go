@@ -136,6 +136,24 @@ func TestAnEditThatAnotherServerOvertookIsSetAside(t *testing.T) {
 	}
 }
 
+func TestWhatTheServerAloneWritesGivesWay(t *testing.T) {
+	a, b := two(t)
+	open := func(d directory) *state.Documents {
+		all := must.Get(state.Open(t.Context(), state.Options{Dir: d.path, Driver: d.database, Files: []string{"sessions"}, Server: []string{"sessions"}}))
+		must.Do(t, all.Attach(t.Context(), d.database))
+		return all
+	}
+	a.edit("sessions", "1")
+	open(a)
+	must.Do(t, open(b).Write(b.file("sessions"), []byte("2")))
+	a.edit("sessions", "1, and what was not kept")
+	open(a)
+	a.has("sessions", "2")
+	if aside, err := os.ReadDir(filepath.Join(a.path, store.SetAside)); err == nil {
+		t.Errorf("set aside: got %v, want nothing", aside)
+	}
+}
+
 // A crash between the row and the file must not bring the former file back: a revoked key would hold again.
 func TestAChangeWhoseFileWasNotWrittenIsInForce(t *testing.T) {
 	a, _ := two(t)

@@ -38,6 +38,8 @@ type Options struct {
 	// and 16 MiB.
 	Sessions, Bytes int
 	Lifetime        time.Duration // of a session after its last change; 0: 25 hours
+	// Changed is called after the file has changed, and must not block; nil: it is not.
+	Changed func()
 }
 
 // File keeps sessions. Its methods may be called concurrently.
@@ -245,6 +247,9 @@ func (f *File) write(s *session) {
 		f.o.Logger.Warn("HTTP sessions are not kept for the next server", "path", f.o.Path, "error", err)
 	}
 	f.ill = err != nil
+	if f.o.Changed != nil {
+		f.o.Changed()
+	}
 }
 
 func (f *File) writeLine(s *session) error {

@@ -24,11 +24,13 @@ import (
 )
 
 const (
-	loadSpaces  = 4
-	loadClients = 3   // of each space
-	loadKeys    = 2   // that are fought over at a time
-	loadEpoch   = 100 // operations after which the clients of a space go on to other keys
-	loadRounds  = 4   // servers that are ended, in the short form
+	loadSpaces  = 3
+	loadClients = 3                     // of each space
+	loadPace    = 10 * time.Millisecond // between two questions of a client, so that servers have the processor
+	loadKeys    = 2                     // that are fought over at a time
+	loadEpoch   = 100                   // operations after which the clients of a space go on to other keys
+	loadRounds  = 3                     // servers that fail, in the short form
+	loadWithin  = 2 * time.Second       // for an answer, before another server is asked
 )
 
 // room is a space that clients of all servers use.
@@ -44,7 +46,7 @@ type load struct {
 	t       *testing.T
 	urls    []atomic.Pointer[string] // of the servers
 	rooms   []*room
-	longest atomic.Int64 // ns that a client waited for an answer
+	longest atomic.Int64 // ns that a client waited for an answer, since it was last asked for
 	repeats atomic.Int64
 	client  http.Client
 }
@@ -125,6 +127,7 @@ func (l *load) use(ctx context.Context, r *room, id int) {
 		}
 		r.history.Add(id, in, out, called)
 		r.count.Add(1)
+		time.Sleep(loadPace)
 	}
 }
 
@@ -161,7 +164,9 @@ func (l *load) send(r *room, in linear.Asked, url, request string) (status int, 
 		}
 	}
 	tool := map[string]string{"get": "memory_recall", "put": "memory_store", "forget": "memory_forget"}[in.Kind]
-	ask, err := http.NewRequestWithContext(context.WithoutCancel(l.t.Context()), http.MethodPost, url+r.path+"/operation/"+tool, bytes.NewReader(must.Get(json.Marshal(arguments))))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.t.Context()), loadWithin)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, url+r.path+"/operation/"+tool, bytes.NewReader(must.Get(json.Marshal(arguments))))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -213,31 +218,49 @@ func (l *load) more(n int64) {
 	}
 }
 
-// TestNothingIsLostOrDoneTwiceWhileServersAreKilledAndStopped has clients of several spaces ask three servers, which are killed and stopped in
-// turn, and judges what each space answered.
-func TestNothingIsLostOrDoneTwiceWhileServersAreKilledAndStopped(t *testing.T) {
+// faults are what happens to a server, and how it comes back.
+func (l *load) faults() []fault {
+	again := func(i int, s *server.Sharing) {
+		s.Start()
+		l.at(i, s)
+	}
+	return []fault{
+		{"killed", (*server.Sharing).Kill, again},
+		{"stopped", (*server.Sharing).Stop, again},
+		{"frozen", (*server.Sharing).Freeze, func(_ int, s *server.Sharing) { s.Thaw() }},
+	}
+}
+
+type fault struct {
+	name string
+	do   func(*server.Sharing)
+	mend func(i int, s *server.Sharing)
+}
+
+// TestNothingIsLostOrDoneTwiceWhileServersAreKilledStoppedAndFrozen has clients of several spaces ask three servers, which fail in turn, and
+// judges what each space answered.
+func TestNothingIsLostOrDoneTwiceWhileServersAreKilledStoppedAndFrozen(t *testing.T) {
 	t.Parallel()
 	list := three(t)
 	l := newLoad(t, list)
 	stop := l.run()
-	rounds := 0
+	faults, longest := l.faults(), map[string]time.Duration{}
 	for round := range stress.FromEnvironment(t).Rounds(loadRounds) {
 		if t.Failed() {
 			break
 		}
 		l.more(loadEpoch / 4)
-		at := round % len(list)
-		if round%2 == 0 {
-			list[at].Kill()
-		} else {
-			list[at].Stop()
+		at, f := round%len(list), faults[round/len(list)%len(faults)]
+		if round < len(faults) {
+			f = faults[round] // in the short form, too
 		}
+		l.longest.Store(0)
+		f.do(list[at])
 		l.more(loadEpoch / 4)
-		list[at].Start()
-		l.at(at, list[at])
-		rounds++
+		f.mend(at, list[at])
+		l.more(loadEpoch / 4)
+		longest[f.name] = max(longest[f.name], time.Duration(l.longest.Load()).Round(time.Millisecond))
 	}
-	l.more(loadEpoch / 4)
 	stop()
 	answered := 0
 	for _, r := range l.rooms {
@@ -249,5 +272,5 @@ func TestNothingIsLostOrDoneTwiceWhileServersAreKilledAndStopped(t *testing.T) {
 			t.Errorf("of the compare-and-sets in %q %d won and %d lost: both are needed", r.path, won, lost)
 		}
 	}
-	t.Logf("%d servers ended, %d answers, %d repeats, longest stall %v: linearizable", rounds, answered, l.repeats.Load(), time.Duration(l.longest.Load()).Round(time.Millisecond))
+	t.Logf("%d answers, %d repeats, longest stalls %v: linearizable", answered, l.repeats.Load(), longest)
 }

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -75,13 +74,6 @@ func (s *Sharing) await() {
 
 // URL is the address of the server over HTTP.
 func (s *Sharing) URL() string { return "http://" + s.At.HTTP }
-
-// Signal sends a signal to the process.
-func (s *Sharing) Signal(signal syscall.Signal) {
-	if err := s.process.Process.Signal(signal); err != nil {
-		s.T.Errorf("signal %v: %v", signal, err)
-	}
-}
 
 // Kill ends the server without a warning.
 func (s *Sharing) Kill() {
