@@ -97,14 +97,15 @@ samples:
 	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
 	@$(MAKE) --no-print-directory -C host/search/embed/kernel/c check
 
-# Where the compiler and the source package are there: Debian 12's clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32, and quickjs by apt-get
-# source, or its archive as QUICKJS.
-ENGINE := guests/engines/javascript
-engines:         ## build the engine of families in JavaScript again, and compare it with the committed one
-	@if ! [ -d /usr/lib/wasm32-wasi ] || ! command -v clang-14 >/dev/null || ! { [ -n "$(QUICKJS)" ] || apt-cache showsrc quickjs 2>/dev/null | grep -q 2025.04.26; }; then \
-		echo 'no wasi-libc, clang-14 or source package quickjs: the engine was not built again'; exit 0; fi; \
-	dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; sh $(ENGINE)/build.sh "$$dir/engine.wasm.gz" $(QUICKJS) && \
-	gunzip <"$$dir/engine.wasm.gz" >"$$dir/new" && gunzip <$(ENGINE)/engine.wasm.gz | cmp - "$$dir/new" && echo 'the engine of JavaScript: the same bytes twice'
+# Where the compiler and the source packages are there: Debian 12's clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32, and quickjs and micropython
+# by apt-get source, or their archives as QUICKJS and MICROPYTHON.
+ENGINES := guests/engines
+engines:         ## build the engines of families in JavaScript and Python again, and compare them with the committed ones
+	@if ! [ -d /usr/lib/wasm32-wasi ] || ! command -v clang-14 python3 >/dev/null || ! { [ -n "$(QUICKJS)" ] || apt-cache showsrc quickjs 2>/dev/null | grep -q 2025.04.26; }; then \
+		echo 'no wasi-libc, clang-14, python3 or source package quickjs: the engines were not built again'; exit 0; fi; \
+	dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; \
+	sh $(ENGINES)/javascript/build.sh "$$dir/javascript" $(QUICKJS) && sh $(ENGINES)/python/build.sh "$$dir/python" $(MICROPYTHON) $(if $(MICROPYTHON),$(QUICKJS)) && \
+	for l in javascript python; do gunzip <"$$dir/$$l" >"$$dir/new" && gunzip <$(ENGINES)/$$l/engine.wasm.gz | cmp - "$$dir/new" && echo "the engine of $$l: the same bytes twice" || exit 1; done
 
 # Built elsewhere and without what was built before, the module of the families is the same.
 reproducible: $(IMAGE)

@@ -10,9 +10,9 @@ import (
 )
 
 // between replaces the generated part of a file that is otherwise written by hand.
-func between(dir, path string, generate func(source) string) func(source) ([]byte, error) {
+func between(dir, path, comment string, generate func(source) string) func(source) ([]byte, error) {
 	return func(s source) ([]byte, error) {
-		const begin, end = "// generated: begin\n", "// generated: end\n"
+		begin, end := comment+" generated: begin\n", comment+" generated: end\n"
 		text, err := os.ReadFile(filepath.Join(dir, path))
 		if err != nil {
 			return nil, err
@@ -22,7 +22,7 @@ func between(dir, path string, generate func(source) string) func(source) ([]byt
 		if !ok || !closed {
 			return nil, fmt.Errorf("%s has no generated part", path)
 		}
-		return slices.Concat(before, []byte(begin+"// By abi/gen from abi.json. Do not edit.\n"+generate(s)+end), after), nil
+		return slices.Concat(before, []byte(begin+comment+" By abi/gen from abi.json. Do not edit.\n"+generate(s)+end), after), nil
 	}
 }
 

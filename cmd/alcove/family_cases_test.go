@@ -106,7 +106,7 @@ func TestOneFileOfCasesFitsTheFamilyInEachLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, language := range append(stress.Pick(t, 1, project.Compiled()), "javascript", "typescript") {
+	for _, language := range append(stress.Pick(t, 1, project.Compiled()), "javascript", "typescript", "python") {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			compiler := ""

@@ -34,7 +34,7 @@ with patterns such as {"$is": "string"}:
    "tool": "tea_greet", "arguments": {"name": "Ada"},
    "expect": {"answer": {"greeting": {"$like": "^Hi"}}}}
 
-A file, a JavaScript source or a project built before can be tested. The exit code
+A file, a source or a project built before can be tested. The exit code
 is 0 if all checks passed, 1 if a check failed, and 4 if the module was not
 admitted. The same seed generates the same arguments.`,
 		Example: `  alcove family test notes.wasm

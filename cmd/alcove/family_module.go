@@ -29,7 +29,7 @@ func (a *app) familyInspectCommand() *cobra.Command {
   alcove family inspect tea.wasm --source`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "accept a module without a manifest")
-	c.Flags().BoolVar(&source, "source", false, "print what its engine runs, of a family in JavaScript or TypeScript")
+	c.Flags().BoolVar(&source, "source", false, "print what its engine runs, of a family in JavaScript, TypeScript or Python")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		module, err := readModule(args[0])
 		if err != nil {
@@ -59,6 +59,9 @@ func (a *app) printSource(path string, module []byte) error {
 	}
 	if a.asJSON {
 		return a.printJSON(map[string]string{"file": string(name), "source": string(text)})
+	}
+	if script.LanguageOf(string(name)) == "python" {
+		text = script.Listed(text)
 	}
 	// Its last line is for positions of errors. Nothing of what runs is left out, whatever looks like such a line.
 	if at := bytes.LastIndex(text, []byte("\n"+script.LinesMark)); at >= 0 && !bytes.ContainsAny(bytes.TrimSuffix(text[at+1:], []byte("\n")), "\n\r\u2028\u2029") {
@@ -146,18 +149,20 @@ type packing struct {
 func (a *app) familyPackCommand() *cobra.Command {
 	var p packing
 	c := &cobra.Command{
-		Use: "pack M.wasm|FAMILY.js|FAMILY.ts", Short: "Make a family of a module and its manifest, or of a source", Args: arguments(1, 1),
+		Use: "pack M.wasm|FAMILY.js|FAMILY.ts|FAMILY.py", Short: "Make a family of a module and its manifest, or of a source", Args: arguments(1, 1),
 		Long: `Make a family of a module and its manifest, and validate both; or of a source in
-JavaScript or TypeScript, which needs no compiler.
+JavaScript, TypeScript or Python, which needs no compiler.
 
 A source defines its manifest itself, unless --manifest is given. What it imports
-from files and from installed packages of npm is bundled. It runs once, without
-any capability, to tell its manifest. The output file is NAME.wasm by default.
+from files, and in JavaScript from installed packages of npm, is bundled. It runs
+once, without any capability, to tell its manifest. The output file is NAME.wasm by
+default.
 
 Libraries often import WASI functions for files, the network and the
 environment, which modules cannot use here. They are replaced by functions that
 return "not supported", and listed with their callers.`,
 		Example: `  alcove family pack family.js
+  alcove family pack family.py -o tea.wasm
   alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
 	}
 	c.Flags().StringVar(&p.manifest, "manifest", "", "manifest file")

@@ -31,8 +31,8 @@ func (a *app) familyNewCommand() *cobra.Command {
 		Use: "new NAME --lang LANGUAGE", Short: "Create a project for a new family", Args: arguments(1, 1),
 		Long: `Create a project for a new family in the directory NAME, which must not exist. The
 project contains a tool, its test, the manifest, build and test scripts, a README
-and the SDK; in JavaScript and TypeScript a source, a README and types. Nothing
-is downloaded.
+and the SDK; in JavaScript, TypeScript and Python a source, a README and types.
+Nothing is downloaded.
 
 With --from, the project implements an existing manifest: each of its tools
 returns an error until you write it. The languages are ` + languages + `.`,

@@ -70,10 +70,9 @@ func TestTheGuideWorksInLanguagesThatAreNotCompiled(t *testing.T) {
 			}
 			env, dir := readmeHome(t), t.TempDir()
 			lines := blockOf(t, guide, "with `--lang javascript`")
-			if language == "typescript" {
-				for i := range lines {
-					lines[i] = strings.NewReplacer("javascript", language, "family.js", "family.ts").Replace(lines[i])
-				}
+			end := map[string]string{"javascript": "js", "typescript": "ts", "python": "py"}[language]
+			for i := range lines {
+				lines[i] = strings.NewReplacer("javascript", language, "family.js", "family."+end).Replace(lines[i])
 			}
 			runInShell(t, env, "cd "+dir+" && "+lines[0])
 			dir = filepath.Join(dir, "tea")
@@ -96,17 +95,27 @@ func TestTheGuideWorksInLanguagesThatAreNotCompiled(t *testing.T) {
 }
 
 // Each tool of a given manifest is there, and answers that it is not written yet.
-func TestStubsInJavaScriptAnswer(t *testing.T) {
+func TestStubsInLanguagesWithAnEngineAnswer(t *testing.T) {
 	t.Parallel()
 	if !guests.Embedded() {
 		t.Skip("there are no templates without -tags guests, after make guests")
 	}
+	for _, language := range []string{"javascript", "python"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			stubsAnswer(t, language)
+		})
+	}
+}
+
+func stubsAnswer(t *testing.T, language string) {
+	t.Helper()
 	env, dir := readmeHome(t), t.TempDir()
 	const manifest = `{"abi": 1, "name": "tea", "version": "1.0.0", "description": "Brews", "tools": [{"name": "tea.pour-out", "description": "*/ Pours", "input_schema": {"type": "object"}}]}`
 	if err := os.WriteFile(filepath.Join(dir, "m.json"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runInShell(t, env, "cd "+dir+" && alcove family new tea --lang javascript --from m.json")
+	runInShell(t, env, "cd "+dir+" && alcove family new tea --lang "+language+" --from m.json")
 	dir = filepath.Join(dir, "tea")
 	runInShell(t, env, "cd "+dir+" && "+readmeLines(t, dir)[0])
 	if said := runInShell(t, env, "cd "+dir+" && alcove family call tea.wasm tea.pour-out '{}' 2>&1 || true"); !strings.Contains(said, "tea.pour-out is not written yet") {

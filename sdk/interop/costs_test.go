@@ -49,10 +49,12 @@ func TestCostsOfEachLanguage(t *testing.T) {
 	names, modules := []string{"C"}, map[string]string{"C": "testdata/c.wasm", "Rust": "testdata/rust.wasm", "AssemblyScript": "testdata/assemblyscript.wasm"}
 	loads, calls := rounds(t)
 	if calls > 1 {
-		names, modules["Go"] = []string{"Go", "Rust", "C", "AssemblyScript", "JavaScript"}, builtGo(t)
-		modules["JavaScript"] = filepath.Join(t.TempDir(), "javascript.wasm")
-		if err := os.WriteFile(modules["JavaScript"], inJavaScript(t), 0o600); err != nil {
-			t.Fatal(err)
+		names, modules["Go"] = []string{"Go", "Rust", "C", "AssemblyScript", "JavaScript", "Python"}, builtGo(t)
+		for name, path := range map[string]string{"JavaScript": "javascript/family.js", "Python": "python/family.py"} {
+			modules[name] = filepath.Join(t.TempDir(), name+".wasm")
+			if err := os.WriteFile(modules[name], scripted(t, path), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	var table strings.Builder

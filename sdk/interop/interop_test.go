@@ -302,14 +302,14 @@ func TestTheCommittedGuestsOfOtherLanguagesAnswerAlike(t *testing.T) {
 	}
 }
 
-// inJavaScript is the guest in JavaScript: nothing is compiled.
-func inJavaScript(t testing.TB) []byte {
+// scripted is the guest in a language with an engine: nothing is compiled.
+func scripted(t testing.TB, path string) []byte {
 	t.Helper()
-	engine, err := engines.Of("javascript")
+	engine, err := engines.Of(source.LanguageOf(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	family, err := source.Bundle(filepath.Join("javascript", "family.js"))
+	family, err := source.Bundle(filepath.FromSlash(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,10 +320,15 @@ func inJavaScript(t testing.TB) []byte {
 	return raw
 }
 
-// Its numbers are those of JavaScript, and so is the form of its JSON: 1.50 is 1.5, and an escape may be another one of the same character.
-func TestTheGuestInJavaScriptAnswersAlike(t *testing.T) {
-	t.Parallel()
-	compare(t, plain(t, inModule(t, inJavaScript(t))), plain(t, answers(t)))
+// Their numbers are those of their languages, and so is the form of their JSON: 1.50 is 1.5, and an escape may be another one of the same
+// character.
+func TestTheGuestsOfLanguagesWithAnEngineAnswerAlike(t *testing.T) {
+	for _, path := range []string{"javascript/family.js", "python/family.py"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			compare(t, plain(t, inModule(t, scripted(t, path))), plain(t, answers(t)))
+		})
+	}
 }
 
 // plain gives the JSON of each line one form.

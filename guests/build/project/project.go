@@ -15,7 +15,7 @@ import (
 )
 
 // Languages are those that templates exist for.
-func Languages() []string { return append(Compiled(), "javascript", "typescript") }
+func Languages() []string { return append(Compiled(), "javascript", "typescript", "python") }
 
 // Compiled are the languages whose projects are built by a compiler. Sources in the others are packed as they are.
 func Compiled() []string { return []string{"go", "rust", "c", "assemblyscript"} }
@@ -112,7 +112,7 @@ func build(sources, generated []string) string {
 func Tool(family string) string { return strings.ReplaceAll(family, "-", "_") + "_greet" }
 
 func named(text, name string) string {
-	return strings.NewReplacer("memory_greet", Tool(name), `name: "example"`, `name: "`+name+`"`, `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, "alcove:family example", "alcove:family "+name,
+	return strings.NewReplacer("memory_greet", Tool(name), `name: "example"`, `name: "`+name+`"`, `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, `name="example"`, `name="`+name+`"`, "alcove:family example", "alcove:family "+name,
 		`ToolPart("example"`, `ToolPart("`+name+`"`,
 		"Command example", "Command "+name, "example.com/example", "example.com/"+name).Replace(text)
 }
@@ -162,7 +162,7 @@ func sourceBuild(name, language, flag, generated string) string {
 }
 
 func sourceReadme(name, language, tool, arguments, manifest string) string {
-	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, and `alcove/alcove.d.ts` their types.\n" +
+	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, and `alcove/" + needs[language].types + "` their types.\n" +
 		"Needed: " + needs[language].compiler + "\n\n```sh\n" +
 		"alcove family pack " + needs[language].file + manifest + " -o " + name + ".wasm\n" + installing(name, tool, arguments) + "```\n\n" +
 		"`alcove family dev .` does all this after each change, on throwaway data, and `alcove.dev.json` says how. To\n" +
@@ -192,12 +192,14 @@ func readme(name, language, tool, arguments string, generated []string) string {
 var needs = map[string]struct {
 	compiler, file, more string
 	sources, generated   []string // patterns, and files that the build writes
+	types                string   // the file of the SDK's types, of a language that is not compiled
 }{
 	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, with the generator, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove`\n" +
-		"takes it from the network, with `alcovetest`, which tests a family in the server's own code.\n", []string{"*.go", "go.mod"}, []string{"alcove_gen.go", "manifest.json"}},
-	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil},
-	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil},
-	"javascript":     {"nothing else.", "family.js", "\nWhat `npm install` puts beside it can be imported; `jsconfig.json` is for editors.\n", []string{"*.js", "package.json"}, nil},
-	"typescript":     {"nothing else.", "family.ts", "\nWhat `npm install` puts beside it can be imported. Types are removed and not checked: `tsc` checks them, by `tsconfig.json`.\n", []string{"*.ts", "*.js", "package.json"}, nil},
-	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, nil},
+		"takes it from the network, with `alcovetest`, which tests a family in the server's own code.\n", []string{"*.go", "go.mod"}, []string{"alcove_gen.go", "manifest.json"}, ""},
+	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil, ""},
+	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil, ""},
+	"javascript":     {"nothing else.", "family.js", "\nWhat `npm install` puts beside it can be imported; `jsconfig.json` is for editors.\n", []string{"*.js", "package.json"}, nil, "alcove.d.ts"},
+	"typescript":     {"nothing else.", "family.ts", "\nWhat `npm install` puts beside it can be imported. Types are removed and not checked: `tsc` checks them, by `tsconfig.json`.\n", []string{"*.ts", "*.js", "package.json"}, nil, "alcove.d.ts"},
+	"python":         {"nothing else.", "family.py", "\nFiles beside it can be imported. It is Python without the packages of pip: `writing-a-family.md` says what there is.\n", []string{"*.py"}, nil, "__init__.pyi"},
+	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, nil, ""},
 }

@@ -124,6 +124,20 @@ int main(void) {
 	},
 	"javascript": {file: "family.js", family: scriptFamily, handler: scriptHandler},
 	"typescript": {file: "family.ts", family: scriptFamily, handler: scriptHandler},
+	"python": {
+		file: "family.py",
+		family: `"""A family of tools."""
+import alcove
+
+alcove.family(name="NAME", description="as manifest.json has it")
+HANDLERS`,
+		handler: `
+
+@alcove.tool(name="TOOL", description="as manifest.json has it", input={})
+def toolNUMBER(c: alcove.Call, **arguments):
+    alcove.fail("unavailable", "TOOL is not written yet")
+`,
+	},
 	"assemblyscript": {
 		file: "family.ts",
 		family: `// A family of tools.

@@ -63,6 +63,7 @@ func rules() []rule {
 		{pkg: "guests/build/doc", own: []string{"abi", "guests/build/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/build/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/build/pack", own: []string{"guests/build/image", "guests/build/project", "host/sandbox"}, never: outside},
+		{pkg: "guests/build/unwind", own: []string{"host/sandbox/wasm"}, never: outside},
 		{pkg: "guests/build/pairs", own: []string{"guests/families/consolidation/compare", "host/durable", "host/search/wordvec"}, never: outside},
 		{pkg: "guests/build/tags", own: []string{"guests/families/auto-tag/suggest", "guests/lib/words", "host/durable"}, never: outside},
 		{pkg: "guests/build/kinds", own: []string{"guests/families/auto-tag/kind", "host/durable"}, never: outside},

@@ -53,16 +53,12 @@ const acts = {
 export default family({ name: "hostile", description: "Hostile", tools: Object.fromEntries(Object.entries(acts).map(([name, call]) => [name, { description: "Acts", call }])) });
 `
 
-func hostileJavaScript(t testing.TB) *sandbox.Module {
+// hostileFamily is a family of a source.
+func hostileFamily(t testing.TB, file, text string) *sandbox.Module {
 	t.Helper()
-	engine, err := engines.Of("javascript")
-	must.Do(t, err)
-	path := filepath.Join(t.TempDir(), "family.js")
-	must.Do(t, os.WriteFile(path, []byte(hostileSource), 0o600))
-	source, err := script.Bundle(path)
-	must.Do(t, err)
-	module, err := script.Module(engine, source)
-	must.Do(t, err)
+	path := filepath.Join(t.TempDir(), file)
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	module := sourceModule(t, path)
 	manifest, err := script.Manifest(t.Context(), sandbox.Config{Interpret: true}, module)
 	must.Do(t, err)
 	packed, err := sandbox.Pack(module, manifest)
@@ -70,6 +66,22 @@ func hostileJavaScript(t testing.TB) *sandbox.Module {
 	m, err := newSandbox(t, 0).Admit(t.Context(), packed, sandbox.Options{})
 	must.Do(t, err)
 	return m
+}
+
+func sourceModule(t testing.TB, path string) []byte {
+	t.Helper()
+	engine, err := engines.Of(script.LanguageOf(path))
+	must.Do(t, err)
+	source, err := script.Bundle(path)
+	must.Do(t, err)
+	module, err := script.Module(engine, source)
+	must.Do(t, err)
+	return module
+}
+
+func manifestOf(t testing.TB, path string) ([]byte, error) {
+	t.Helper()
+	return script.Manifest(t.Context(), sandbox.Config{Interpret: true}, sourceModule(t, path))
 }
 
 // asked is what a family answers to a call without arguments.
@@ -86,7 +98,7 @@ const untouched = `{"n":0,"clean":true,"evil":"none","held":true}`
 
 // Whatever a family in JavaScript does is stopped by the limits of all guests, or is an error, and the next caller finds nothing of it.
 func TestJavaScriptIsStoppedByTheLimitsOfAllGuests(t *testing.T) {
-	m := hostileJavaScript(t)
+	m := hostileFamily(t, "family.js", hostileSource)
 	for tool, want := range map[string]struct {
 		classes string
 		says    string
@@ -129,16 +141,21 @@ func TestJavaScriptIsStoppedByTheLimitsOfAllGuests(t *testing.T) {
 	}
 }
 
-// Callers at once, of which some tamper with what they reach, leave nothing to the others. ALCOVE_LEAK is the number of calls.
 func TestCallsOfJavaScriptLeaveNothing(t *testing.T) {
-	m := hostileJavaScript(t)
+	callsLeaveNothing(t, hostileFamily(t, "family.js", hostileSource), []string{"prototypes", "frozen", "thrown"})
+}
+
+// callsLeaveNothing has callers at once, of which some tamper with what they reach: nothing is left to the others. ALCOVE_LEAK is the
+// number of calls.
+func callsLeaveNothing(t *testing.T, m *sandbox.Module, tampering []string) {
+	t.Helper()
 	calls, _ := strconv.Atoi(os.Getenv("ALCOVE_LEAK"))
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for i := range max(calls, 2000) / 4 {
 				if i%10 == 0 {
-					asked(t, m, []string{"prototypes", "frozen", "thrown"}[i/10%3])
+					asked(t, m, tampering[i/10%len(tampering)])
 				}
 				if r := asked(t, m, "state"); string(r.Output) != untouched {
 					t.Errorf("call %d: got %s, %v, want %s", i, r.Output, r.Error, untouched)

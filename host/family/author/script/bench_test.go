@@ -12,25 +12,37 @@ import (
 
 // BenchmarkPack is what alcove family pack does of a source, without the start of the process.
 func BenchmarkPack(b *testing.B) {
-	engine, err := engines.Of("javascript")
-	must.Do(b, err)
-	for b.Loop() {
-		source, err := script.Bundle(example)
-		must.Do(b, err)
-		module, err := script.Module(engine, source)
-		must.Do(b, err)
-		manifest, err := script.Manifest(b.Context(), sandbox.Config{Interpret: true}, module)
-		must.Do(b, err)
-		_, err = sandbox.Pack(module, manifest)
-		must.Do(b, err)
+	for language, example := range examples() {
+		b.Run(language, func(b *testing.B) {
+			engine, err := engines.Of(language)
+			must.Do(b, err)
+			for b.Loop() {
+				source, err := script.Bundle(example)
+				must.Do(b, err)
+				module, err := script.Module(engine, source)
+				must.Do(b, err)
+				manifest, err := script.Manifest(b.Context(), sandbox.Config{Interpret: true}, module)
+				must.Do(b, err)
+				_, err = sandbox.Pack(module, manifest)
+				must.Do(b, err)
+			}
+		})
 	}
 }
 
-const example = "../../../../sdk/javascript/example/family.js"
+func examples() map[string]string {
+	return map[string]string{"javascript": "../../../../sdk/javascript/example/family.js", "python": "../../../../sdk/python/example/family.py"}
+}
 
 // BenchmarkLoad loads a family until it has answered: in a new sandbox whose cache has the engine, and in one that runs another family in
-// JavaScript.
+// the language.
 func BenchmarkLoad(b *testing.B) {
+	for language, example := range examples() {
+		b.Run(language, func(b *testing.B) { benchmarkLoad(b, example) })
+	}
+}
+
+func benchmarkLoad(b *testing.B, example string) {
 	raw := module(b, example)
 	manifest, err := script.Manifest(b.Context(), sandbox.Config{Interpret: true}, raw)
 	must.Do(b, err)

@@ -30,7 +30,7 @@ func project(t testing.TB, files ...string) string {
 
 func module(t testing.TB, path string) []byte {
 	t.Helper()
-	engine, err := engines.Of("javascript")
+	engine, err := engines.Of(script.LanguageOf(path))
 	must.Do(t, err)
 	source, err := script.Bundle(path)
 	must.Do(t, err)

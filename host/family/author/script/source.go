@@ -19,7 +19,7 @@ type Source struct {
 
 // Languages are the languages that an engine runs, with the ends of their files.
 func Languages() map[string][]string {
-	return map[string][]string{"javascript": {".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}}
+	return map[string][]string{"javascript": {".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, "python": {".py"}}
 }
 
 // LanguageOf returns the language of a file that an engine runs; empty: none does.
@@ -35,13 +35,21 @@ func LanguageOf(path string) string {
 // mostFaults is how many faults of a source an error tells.
 const mostFaults = 10
 
-// Bundle reads a file in JavaScript or TypeScript and what it imports, from files and from packages of npm that are installed, and makes one
-// text of it, with a map of the authors' lines. Types are removed, and not checked.
+// Bundle reads a file and what it imports.
 func Bundle(path string) (Source, error) {
 	at, err := filepath.Abs(path)
 	if err != nil {
 		return Source{}, fmt.Errorf("find the source: %w", err)
 	}
+	if LanguageOf(at) == "python" {
+		return bundlePython(at)
+	}
+	return bundleJavaScript(at)
+}
+
+// bundleJavaScript reads a file in JavaScript or TypeScript and what it imports, from files and from packages of npm that are installed, and
+// makes one text of it, with a map of the authors' lines. Types are removed, and not checked.
+func bundleJavaScript(at string) (Source, error) {
 	name := filepath.Base(at)
 	r := api.Build(api.BuildOptions{
 		EntryPoints: []string{name}, AbsWorkingDir: filepath.Dir(at), Outdir: ".", Bundle: true, External: []string{"alcove"},

@@ -1,0 +1,1 @@
+#define mp_hal_pin_obj_t

@@ -1,0 +1,9 @@
+"""Nothing is checked here."""
+
+
+class ABC:
+    pass
+
+
+def abstractmethod(function):
+    return function
