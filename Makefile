@@ -204,6 +204,7 @@ STRESS ?= 5m
 stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
 	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|Attackers|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
 	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
+	ALCOVE_SYNC_STEPS=$(or $(SYNC),50000) $(LONG) -v -run 'ThreeSpacesAreAsAModelSays' ./host/remote
 	ALCOVE_KILLS=$(or $(KILLS),400) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host/integration/faults
 	ALCOVE_STORES=$(or $(STORES),2000) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
 	ALCOVE_SOAK=$(or $(SOAK),30m) $(LONG) -v -run 'TestSoak' ./host/integration/speed

@@ -379,34 +379,58 @@ func (c *comparison) triples(ctx context.Context, keys []store.Key) ([]triple, e
 	for i, key := range keys {
 		list[i].key = key
 	}
-	read := func(l store.Lineage, put func(t *triple, e store.Entry, state string)) error {
+	read := func(l store.Lineage, put func(t *triple, e store.Entry)) error {
 		entries, err := c.space.engine.GetAt(ctx, l, keys)
-		if err != nil {
-			return c.space.translate("compare branches", err)
-		}
 		for i, e := range entries {
-			state, err := stateOf(e)
-			if err != nil {
-				return err
-			}
-			put(&list[i], e, state)
+			put(&list[i], e)
 		}
-		return nil
+		return c.space.translate("compare branches", err)
 	}
 	for _, base := range c.ground(keys[0].Namespace).bases {
-		err := read(base, func(t *triple, e store.Entry, state string) {
-			t.bases, t.states.Bases = append(t.bases, e), append(t.states.Bases, state)
-		})
-		if err != nil {
+		if err := read(base, func(t *triple, e store.Entry) { t.bases = append(t.bases, e) }); err != nil {
 			return nil, err
 		}
 	}
-	err := read(c.source.lineage, func(t *triple, e store.Entry, state string) { t.source, t.states.Source = e, state })
-	if err != nil {
-		return nil, err
+	err := read(c.source.lineage, func(t *triple, e store.Entry) { t.source = e })
+	if err == nil {
+		err = read(c.target.lineage, func(t *triple, e store.Entry) { t.target = e })
 	}
-	err = read(c.target.lineage, func(t *triple, e store.Entry, state string) { t.target, t.states.Target = e, state })
+	for i := 0; err == nil && i < len(list); i++ {
+		err = list[i].findStates(c.origins)
+	}
 	return list, err
+}
+
+// findStates sets the states. Those of a source that is brought along with where it comes from do not matter where the target is as it was: it is
+// written in any case.
+func (t *triple) findStates(brought bool) (err error) {
+	if brought && t.source.Version > t.target.Version && t.isAsItWas() {
+		t.states.Source = "="
+		for range t.bases {
+			t.states.Bases = append(t.states.Bases, "")
+		}
+		return nil
+	}
+	for _, b := range t.bases {
+		state, err := stateOf(b)
+		if err != nil {
+			return err
+		}
+		t.states.Bases = append(t.states.Bases, state)
+	}
+	if t.states.Source, err = stateOf(t.source); err != nil {
+		return err
+	}
+	t.states.Target, err = stateOf(t.target)
+	return err
+}
+
+// isAsItWas reports whether the target has the entry of each base, or none and there is no base.
+func (t *triple) isAsItWas() bool {
+	if len(t.bases) == 0 {
+		return t.target.Version == 0
+	}
+	return !slices.ContainsFunc(t.bases, func(b store.Entry) bool { return b.Version != t.target.Version || b.Branch != t.target.Branch })
 }
 
 // stateOf returns the content of an entry without its author, for comparison; empty if missing.

@@ -65,15 +65,11 @@ func replica(incarnation string, b store.BranchID) string {
 	return incarnation + "." + strconv.FormatUint(uint64(b), 10)
 }
 
-// ownReplica reports whether a replica is a branch of this space, as one of its incarnations wrote it, and up to which version it can have.
-func (s *Space) ownReplica(name string, head uint64) (last uint64, own bool) {
-	s.incarnations(head, func(id string, _, upTo uint64) bool {
-		if strings.HasPrefix(name, id+".") {
-			last, own = upTo, true
-		}
-		return !own
-	})
-	return last, own
+// invents reports whether a version is of this space, which has not written it. What an earlier incarnation wrote after the copy was made
+// that this one continues, others may know.
+func (s *Space) invents(v provenance.Version, head uint64) bool {
+	now := s.history[len(s.history)-1]
+	return v.Version > head && strings.HasPrefix(v.Replica, now.ID+".")
 }
 
 // originsOf returns where a version comes from. noted is what is kept under its originKey.

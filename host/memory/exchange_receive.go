@@ -177,8 +177,8 @@ func (s *Space) CheckKnown(known provenance.Knowledge, head uint64) error {
 			if name == "" || len(name) > longestReplica {
 				return invalid("the name of a replica has %d bytes: it has 1 to %d", len(name), longestReplica)
 			}
-			if last, own := s.ownReplica(name, head); own && version > last {
-				return conflict("the other space knows version %d of this one, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", version, last)
+			if s.invents(provenance.Version{Replica: name, Version: version}, head) {
+				return conflict("the other space knows version %d of this one, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", version, head)
 			}
 		}
 	}
@@ -218,8 +218,8 @@ func (r *receiving) checkOrigin(v provenance.Version) error {
 	if v.Replica == "" || len(v.Replica) > longestReplica || v.Version == 0 {
 		return invalid("its origin %.64q v%d is none", v.Replica, v.Version)
 	}
-	if last, own := s.ownReplica(v.Replica, r.head); own && v.Version > last {
-		return conflict("it is version %d of this space, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", v.Version, last)
+	if s.invents(v, r.head) {
+		return conflict("it is version %d of this space, which has written %d: this data directory is an older copy. Restore copies with alcove restore, which tells them apart", v.Version, r.head)
 	}
 	if ahead := v.Time().Sub(s.clock()); ahead > clocksApart {
 		return invalid("it was written at %s, and it is %s here: set the clock that is wrong", FormatTime(v.Time()), FormatTime(s.clock()))
@@ -408,7 +408,7 @@ func (r *receiving) learn() error {
 		scope := k.Scope.Within(r.in.Scope)
 		had := r.known.Throughout(scope)
 		for name, version := range k.Versions {
-			if _, own := r.stage.space.ownReplica(name, r.head); own || version <= had[name] {
+			if version <= had[name] {
 				continue
 			}
 			known := knownReplica{scope, name, version}

@@ -404,7 +404,7 @@ func (p *mergePlan) decide(t triple) (*decision, error) {
 	if o.unresolved {
 		return d, nil
 	}
-	if d.silent = o.keep || o.state(t) == t.states.Target; d.silent {
+	if d.silent = o.keep || !p.merge.Origins && o.state(t) == t.states.Target; d.silent {
 		return d, nil
 	}
 	if owner := ownerOf(t.key.Collection); owner != "" {

@@ -99,6 +99,8 @@ func (e Exchange) withDefaults() Exchange {
 }
 
 func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	r := &receiver{s.Memory, s.Caller, e.Branch, trackingBranch(e.Remote, e.Branch), e.Strategy}
 	end, err := s.turns.take(ctx, r.tracking)
 	if err != nil {
@@ -115,12 +117,16 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 	if p.At = theirs.At; underway && was.Next != "" {
 		p = was
 	}
+	ask := func(next string) <-chan answer {
+		return asked(ctx, from, request{Branch: e.Branch, At: p.At, Scope: p.Scope, Known: ours.Known, From: next})
+	}
+	coming := ask(p.Next)
 	for first := true; first || p.Next != ""; first = false {
-		pg, err := from.Versions(ctx, request{Branch: e.Branch, At: p.At, Scope: p.Scope, Known: ours.Known, From: p.Next})
-		if err != nil {
-			return done, err
+		a := <-coming
+		if a.err != nil {
+			return done, a.err
 		}
-		if first && !underway && s.idle(pg, ours, theirs) {
+		if first && !underway && s.idle(a.page, ours, theirs) {
 			return done, nil
 		}
 		if first {
@@ -128,13 +134,32 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 				return done, err
 			}
 		}
+		if a.next != "" {
+			coming = ask(a.next) // while this one is received
+		}
 		var got Result
-		if p, got, err = r.take(ctx, p, pg); err != nil {
+		if p, got, err = r.take(ctx, p, a.page); err != nil {
 			return done, err
 		}
 		done.add(got)
 	}
 	return done, nil
+}
+
+// answer is a page, or why there is none.
+type answer struct {
+	page
+	err error
+}
+
+// asked asks for a page in the background.
+func asked(ctx context.Context, from Peer, r request) <-chan answer {
+	c := make(chan answer, 1)
+	go func() {
+		pg, err := from.Versions(ctx, r)
+		c <- answer{pg, err}
+	}()
+	return c
 }
 
 // idleVersions is how many versions of another space may bring nothing before that is noted.

@@ -14,6 +14,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/provenance"
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/memory/retention"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/host/testing/testspace"
 )
 
@@ -299,6 +301,37 @@ func TestClocksDecideConflictsAloneAndNoEditThatKnewTheOther(t *testing.T) {
 	if _, err := far.Push(t.Context(), hub.wire(), Exchange{Remote: "hub"}); err == nil || !strings.Contains(err.Error(), "set the clock that is wrong") {
 		t.Errorf("a version of three days ahead is answered with %v, want that a clock is wrong", err)
 	}
+}
+
+func TestATrimmedLogOfChangesCostsOneComparisonAndLosesNothing(t *testing.T) {
+	clock := testclock.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	hub := newSide(t, "hub", testspace.Options{Clock: clock.Now})
+	laptop := newSide(t, "laptop", testspace.Options{Clock: clock.Now})
+	for i := range 30 {
+		hub.put("default", fmt.Sprint("k", i), "old")
+	}
+	laptop.sync(hub)
+	for i := range 20 {
+		clock.Add(time.Hour)
+		hub.put("default", fmt.Sprint("k", i), "new")
+	}
+	hub.forget("default", "k25")
+	if err := hub.Memory.SetRetention(t.Context(), retention.Policy{Keep: 60}); err != nil {
+		t.Fatalf("set the retention: %v", err)
+	}
+	clock.Add(time.Hour)
+	if _, err := hub.Memory.Retain(t.Context()); err != nil {
+		t.Fatalf("retain: %v", err)
+	}
+	w := hub.wire()
+	w.server.Page = 7
+	got, err := laptop.Pull(t.Context(), w, Exchange{Remote: "hub"})
+	if err != nil || got.Taken != 21 {
+		t.Errorf("a pull past what is kept took %d, %v, want the 20 edits and the deletion", got.Taken, err)
+	}
+	laptop.mustHave("default", "k19", "new")
+	laptop.mustHave("default", "k25", "")
+	laptop.mustHave("default", "k29", "old")
 }
 
 // lying sends pages that a space would not.

@@ -86,6 +86,9 @@ func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
 			if err := json.NewEncoder(w).Encode(done); err != nil {
 				return err
 			}
+			if f, ok := w.(http.Flusher); ok {
+				f.Flush()
+			}
 		}
 		if first = false; err != nil {
 			sleep(ctx, pause)

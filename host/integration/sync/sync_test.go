@@ -1,6 +1,10 @@
 package sync_test
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testcert"
@@ -203,4 +209,74 @@ func TestTheStatusCountsWhatDiffers(t *testing.T) {
 	if status, err = operator.Call(t.Context(), l.Acts, operator.GetRemoteStatus, operator.RemoteRequest{}); err != nil || status.ToPull != 1 {
 		t.Errorf("the status is %+v, %v, want one to pull", status, err)
 	}
+}
+
+func TestARestoredCopyIsToldApartFromItsOriginal(t *testing.T) {
+	t.Parallel()
+	hub := server.Teas(t)
+	key := hub.Issue("ann", server.ReadWrite, "*")
+	l := laptop(t, hub, key, nil)
+	mustExchange(l, both)
+	safe := filepath.Join(t.TempDir(), "safe.alcove")
+	file, err := os.Create(safe)
+	must.Do(t, err)
+	must.Do(t, operator.Receive(t.Context(), l.Acts, operator.Backup, operator.BackupRequest{}, file))
+	must.Do(t, file.Close())
+	l.Put("home", "mine", "after the backup")
+	mustExchange(l, both)
+	l.Stop()
+
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := space.Directory(dir).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+		t.Fatalf("restore: %v", err)
+	}
+	restored := server.Start(t, host.Options{Dir: dir})
+	restored.Put("home", "mine", "by the restored one")
+	restored.Put("home", "other", "by the restored one")
+	name := filepath.Join(t.TempDir(), "key")
+	must.Do(t, os.WriteFile(name, []byte(key.Secret), 0o600))
+	must.Do(t, operator.Command(t.Context(), restored.Acts, operator.AddRemote, operator.Remote{Name: "hub", URL: hub.URL(), KeyFile: name}))
+	if done := mustExchange(restored, both); len(done.Pulled.Conflicts) != 1 {
+		t.Errorf("what the restored copy wrote has %v, want one conflict with what its original had sent", done.Pulled.Conflicts)
+	}
+	for _, s := range []*server.Server{restored, hub} {
+		mustHave(s, `home/k="tea at home" home/mine="by the restored one" home/other="by the restored one" team/a/k="tea of the team" team/b/k="tea of others"`)
+	}
+}
+
+func TestAWatchExchangesWhatEitherSideWrites(t *testing.T) {
+	t.Parallel()
+	hub := server.Teas(t)
+	l := laptop(t, hub, hub.Issue("ann", server.ReadWrite, "*"), nil)
+	in, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		out.CloseWithError(operator.Receive(ctx, l.Acts, operator.WatchRemote, both, out))
+	}()
+	lines := bufio.NewScanner(in)
+	next := func() (done operator.RemoteDone) {
+		if !lines.Scan() {
+			t.Fatalf("the watch ended with %v, want a line", lines.Err())
+		}
+		if err := json.Unmarshal(lines.Bytes(), &done); err != nil || done.Error != "" {
+			t.Fatalf("the watch says %s, %v, want an exchange", lines.Bytes(), err)
+		}
+		return done
+	}
+	if done := next(); done.Pulled.Taken != 3 {
+		t.Errorf("the first exchange pulled %d, want 3", done.Pulled.Taken)
+	}
+	l.Put("home", "mine", "a laptop's tea")
+	if done := next(); done.Pushed.Taken != 1 {
+		t.Errorf("after a store here %d were pushed, want 1", done.Pushed.Taken)
+	}
+	hub.Put("home", "theirs", "a hub's tea")
+	if done := next(); done.Pulled.Taken != 1 {
+		t.Errorf("after a store there %d were pulled, want 1", done.Pulled.Taken)
+	}
+	cancel()
+	in.Close()
+	<-ended
 }
