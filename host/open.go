@@ -67,7 +67,8 @@ type Host struct {
 	remotes   *remote.Remotes
 	syncing   *remote.Server
 
-	exposed atomic.Bool // other machines can connect
+	exposed atomic.Bool                         // other machines can connect
+	address atomic.Pointer[operator.HubAddress] // where people join the server; nil: nowhere
 
 	closing sync.Once
 	closed  error
@@ -389,7 +390,11 @@ func (h *Host) Operator() *admin.Server {
 }
 
 func (h *Host) acts() acts.Acts {
-	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Remotes: h.remotes, Operators: h.operators, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
+	var at operator.HubAddress
+	if address := h.address.Load(); address != nil {
+		at = *address
+	}
+	return acts.New(acts.Options{Address: at, Dir: h.options.Dir, Space: h.space, Keys: h.keys, Remotes: h.remotes, Operators: h.operators, Account: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

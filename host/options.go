@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/front/certificate"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/internal/profile"
 	"github.com/alcove-memory/alcove/host/operator/keys"
@@ -34,6 +35,8 @@ type Listen struct {
 	HTTPOptional bool               // go on without HTTP when its address is in use
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
+	TLSOwn       []string           // names for which the server makes a certificate by an authority of its own; nil: none
+	ACME         *ACME              // how certificates come from an authority, but for the folder; nil: they do not
 	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
 	IssuerRules  *keys.Issuer       // how tokens of the issuer, which are JWTs, become keys; nil: the issuer hands out API keys
 	Public       string             // the URL by which clients elsewhere reach the server, without a path; empty: none
@@ -48,6 +51,9 @@ type Listen struct {
 
 	mount *mount // serve HTTP below a path of another Serve; nil: on HTTP
 }
+
+// ACME is how certificates come from an authority.
+type ACME = certificate.ACME
 
 // OAuth says whether the server is an authorization server, at its public URL.
 type OAuth struct {

@@ -20,9 +20,11 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/presence"
 	"github.com/alcove-memory/alcove/host/family/outside/outbound"
 	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/certificate"
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/front/issuer"
+	"github.com/alcove-memory/alcove/host/front/join"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/front/oauth"
@@ -43,7 +45,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l), s.openIssuer(l)); err != nil {
+	if err := errors.Join(s.openConsole(l, record), s.openOAuth(l), s.openIssuer(l), s.openJoin(l, record)); err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
 	var w *presence.Watcher
@@ -82,6 +84,8 @@ type service struct {
 	issuer string              // for HTTP; empty: none
 	public string              // of HTTP; empty: none
 	oauth  *oauth.Server       // nil: none
+	join   *join.Server        // nil: none
+	renew  func() error        // of the server's own certificate; nil: it is another's
 	issued *issuer.Checker     // of tokens of the issuer; nil: they are API keys
 
 	console    *console.Server // nil: none
@@ -305,6 +309,9 @@ func (s *service) doors() map[string]listen.Door {
 	if s.oauth != nil {
 		maps.Copy(doors, s.oauth.Doors())
 	}
+	if s.join != nil {
+		maps.Copy(doors, s.join.Doors())
+	}
 	return doors
 }
 
@@ -353,10 +360,8 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 		logger.Warn("going on without HTTP: there is no token, and none can be made in the data directory")
 		return nil
 	}
-	if l.TLSCert != "" || l.TLSKey != "" {
-		if s.cert, err = listen.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
-			return err
-		}
+	if s.cert, err = s.certificate(l); err != nil {
+		return err
 	}
 	s.http, err = listen.ListenHTTP(l.HTTP)
 	switch {
@@ -368,6 +373,67 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	default:
 		return fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
 	}
+	return nil
+}
+
+// certificate returns the certificate for HTTP; nil: there is to be none.
+func (s *service) certificate(l Listen) (*listen.Certificate, error) {
+	dir := owner.TLSPath(s.host.options.Dir)
+	switch {
+	case l.ACME != nil:
+		a := *l.ACME
+		a.Dir = filepath.Join(dir, "acme")
+		manager, err := a.New()
+		if err != nil {
+			return nil, err
+		}
+		return listen.CertificateOf(manager), nil
+	case len(l.TLSOwn) > 0:
+		cert, key, err := certificate.Own(dir, l.TLSOwn, s.host.options.Clock())
+		if err != nil {
+			return nil, err
+		}
+		s.renew = func() error {
+			_, _, err := certificate.Own(dir, l.TLSOwn, s.host.options.Clock())
+			return err
+		}
+		return listen.LoadCertificate(cert, key)
+	case l.TLSCert != "" || l.TLSKey != "":
+		return listen.LoadCertificate(l.TLSCert, l.TLSKey)
+	}
+	return nil, nil
+}
+
+// keepCertificate renews the server's own certificate in time, until ctx ends.
+func (s *service) keepCertificate(ctx context.Context) error {
+	each := time.NewTicker(12 * time.Hour)
+	defer each.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-each.C:
+			if err := s.renew(); err != nil {
+				s.host.options.Logger.Error("the certificate is not renewed", "error", err)
+			}
+		}
+	}
+}
+
+// openJoin has people join who were invited.
+func (s *service) openJoin(l Listen, r owner.Record) error {
+	if s.http == nil {
+		return nil
+	}
+	at := operator.HubAddress{URL: cmp.Or(l.Public, s.urlHere(r))}
+	if len(l.TLSOwn) > 0 {
+		var err error
+		if at.Pin, err = certificate.PinOf(owner.TLSPath(s.host.options.Dir)); err != nil {
+			return err
+		}
+	}
+	s.host.address.Store(&at)
+	s.join = join.New(join.Options{Join: s.host.acts().Join, Refused: s.host.account.RefusedRequest})
 	return nil
 }
 
@@ -434,6 +500,9 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 			defer stop()
 			return s.serveHTTP(ctx)
 		})
+	}
+	if s.renew != nil {
+		all.Go(func() error { return s.keepCertificate(ctx) })
 	}
 	if s.spaces != nil {
 		all.Go(func() error {

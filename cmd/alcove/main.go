@@ -156,7 +156,7 @@ func (a *app) groups() []group {
 			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.projectCommand(), a.statusCommand(),
 			a.pullCommand(), a.pushCommand(), a.syncCommand(), a.cloneCommand(), a.remoteCommand(), a.consoleCommand(), a.callCommand(), a.toolsCommand()}},
 		{"connect", "Connect clients:", []*cobra.Command{
-			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.spaceCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
+			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.spaceCommand(), a.serviceCommand(), a.keyCommand(), a.hubCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{
 			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},

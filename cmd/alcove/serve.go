@@ -27,6 +27,8 @@ const defaultIdle = 15 * time.Minute
 type serveFlags struct {
 	listen, socket  string
 	tlsCert, tlsKey string
+	tlsOwn          []string // names for which the server makes a certificate
+	acme            host.ACME
 	issuer          string
 	issuerRules     *operator.IssuerRules // of a configuration file; nil: the issuer hands out API keys
 	public          string                // the URL by which clients elsewhere reach the server; empty: none
@@ -72,6 +74,9 @@ func (a *app) serveCommand() *cobra.Command {
 HTTP clients present the token in the file "token" of the data directory (alcove connect prints it).`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.findConfig(&f); err != nil {
+				return err
+			}
 			if err := a.flagsOfFile(c, &f); err != nil {
 				return err
 			}
@@ -85,6 +90,11 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "the certificate for HTTP, a file in PEM that is read again when it changes; needed to listen beyond this machine")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	flags.StringSliceVar(&f.tlsOwn, "tls-own", nil, "make and renew a certificate for these names and addresses, by an authority of the server's own, which clients have to trust")
+	flags.StringSliceVar(&f.acme.Names, "acme", nil, "get and renew a certificate for these names, which lead to port 443 here, from an authority such as Let's Encrypt, to whose terms you agree")
+	flags.StringVar(&f.acme.Directory, "acme-directory", "", "the `URL` of the authority (default: that of Let's Encrypt)")
+	flags.StringVar(&f.acme.Email, "acme-email", "", "where the authority sends warnings (default: nowhere)")
+	c.MarkFlagsMutuallyExclusive("tls-own", "acme", "tls-cert")
 	flags.StringVar(&f.issuer, "issuer", "", "the URL of an authorization server that issues API keys of this server, to which HTTP clients without one are referred (RFC 9728; default: none)")
 	flags.StringVar(&f.public, "public-url", a.env("ALCOVE_PUBLIC_URL"), "the `URL` by which clients elsewhere reach the server, through a proxy or directly, such as https://memory.example.org (or ALCOVE_PUBLIC_URL; default: none)")
 	flags.BoolVar(&f.oauth, "oauth", false, "let in clients that a person with an API key, or the operator, allows on a page: OAuth, at the public URL")
@@ -220,6 +230,9 @@ func (a *app) listenTo(f serveFlags) (to host.Listen, err error) {
 	}
 	to = host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle,
 		Public: f.public, Operators: f.operators, IssuerRules: f.issuerRules, OAuth: host.OAuth{Serve: f.oauth, Register: f.registration}}
+	if to.TLSOwn = f.tlsOwn; len(f.acme.Names) > 0 {
+		to.ACME = &f.acme
+	}
 	if a.space == "" {
 		if to.Spaces, err = a.spacesToServe(f.spacesOpen, f.spacesIdle); err != nil {
 			return to, err

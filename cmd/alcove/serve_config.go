@@ -12,6 +12,18 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/configfile"
 )
 
+// findConfig names the configuration file of a hub, if none is named.
+func (a *app) findConfig(f *serveFlags) error {
+	if f.config != "" {
+		return nil
+	}
+	dir, err := a.dir()
+	if err == nil {
+		f.config = hubConfig(dir)
+	}
+	return err
+}
+
 // flagsOfFile gives the flags of alcove serve the values that a configuration file has for them. What the command line or the environment says
 // wins.
 func (a *app) flagsOfFile(c *cobra.Command, f *serveFlags) error {

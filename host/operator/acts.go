@@ -82,6 +82,18 @@ const (
 	RevokeOperator Act[OperatorName, Operator]          = "operator-revoke"
 )
 
+// Hubs: servers of several people.
+const (
+	// InvitePerson makes an invitation, and a code that accepts it once.
+	InvitePerson Act[InvitationRequest, IssuedInvitation] = "invite"
+	// ListInvitations lists those that nobody accepted yet, oldest first.
+	ListInvitations    Act[None, []Invitation]       = "invitations"
+	WithdrawInvitation Act[InvitationID, Invitation] = "invitation-withdraw"
+	// SetGroup makes a group, or replaces its members.
+	SetGroup   Act[Group, Group]  = "group-set"
+	ListGroups Act[None, []Group] = "groups"
+)
+
 // Families, and the endpoints and directories outside that they may reach.
 const (
 	// ListFamilies lists the families. A grant by name is of the digest that the operator was last shown here.

@@ -170,6 +170,47 @@ type IssuedKey struct {
 	Narrowed bool `json:"narrowed,omitempty"`
 }
 
+// Invitation is a key that waits for the person that it is for.
+type Invitation = keys.Invitation
+
+// InvitationRequest invites a person, or another device of one. Who has a key already gets the rights of that one where none are named.
+type InvitationRequest struct {
+	Agent      string    `json:"agent"` // the person's name
+	Device     string    `json:"device,omitempty"`
+	Namespaces []string  `json:"namespaces,omitempty"`
+	Rights     []Right   `json:"rights,omitempty"`
+	Limits     KeyLimits `json:"limits,omitzero"`
+	Expires    string    `json:"expires,omitempty"`     // of the invitation; empty: three days
+	KeyExpires string    `json:"key_expires,omitempty"` // empty: never
+}
+
+// IssuedInvitation is an invitation with its code, which is not kept, and where to join.
+type IssuedInvitation struct {
+	Invitation
+	Code    string     `json:"code"`
+	Address HubAddress `json:"address"`
+}
+
+// HubAddress is where people join a server.
+type HubAddress struct {
+	URL string `json:"url"`           // empty: it does not listen for HTTP
+	Pin string `json:"pin,omitempty"` // of the server's own authority; empty: its certificate is of another, or it has none
+}
+
+// InvitationID names an invitation.
+type InvitationID struct {
+	ID string `json:"id"`
+}
+
+// GroupPrefix begins the namespaces of groups, which are scopes.
+const GroupPrefix = "group/"
+
+// Group is people who share the namespace GroupPrefix and its name.
+type Group struct {
+	Name    string   `json:"name"`
+	Members []string `json:"members"`
+}
+
 // KeyID names a key.
 type KeyID struct {
 	ID string `json:"id"`

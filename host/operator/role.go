@@ -72,17 +72,17 @@ func ClassOf(act string) (r Role, classed bool) {
 	case string(GetHealth), string(GetDurability), string(GetRetention), string(PreviewRetention), string(GetAuditHead), string(ListAudit), string(ListDenials),
 		string(VerifyAudit), string(FollowAudit), string(GetMetrics), string(GetStorage), string(Diagnose), string(ListEmbedders), string(ListKeys), string(ListFamilies),
 		string(ListFamilyStates), string(ListFamilyUses), string(DescribeFamily), string(GetPosture), string(GetFamilyStats), string(ListEndpoints), string(ListRoots),
-		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster):
+		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster), string(ListInvitations), string(ListGroups):
 		return Viewer, true
 	case string(InstallFamily), string(UpdateFamily), string(RollBackFamily), string(RemoveFamily), string(GrantFamily), string(ProposeChange), string(LockDirectory),
-		string(ListFamilyJobs), string(RunFamilyJob), string(CancelFamilyJob), string(RetryFamilyJob), string(UndoFamily), string(RevokeKey), string(CallTool):
+		string(ListFamilyJobs), string(RunFamilyJob), string(CancelFamilyJob), string(RetryFamilyJob), string(UndoFamily), string(RevokeKey), string(WithdrawInvitation), string(CallTool):
 		return Approver, true
 	case string(Verify), string(Compact), string(Flush), string(Purge), string(SetRetention), string(Retain), string(CloseSpace), string(OpenConsole), string(Export),
 		string(Backup), string(NoteBackup), string(ExportMemories), string(Import), string(ListRequests), string(SetEmbedder), string(CheckEmbedder),
 		string(RegenerateEmbedder), string(RemoveEmbedder), string(ChooseEmbedder), string(CreateKey), string(LimitKeys), string(DeleteKey), string(TrustKeys),
 		string(SetPosture), string(ConfigureFamily), string(TryFamily), string(FollowFamily), string(SetEndpoint), string(SetRoot), string(MoveMemories),
 		string(SetQuota), string(ChangeSettings), string(RollBackSetting), string(UndoSettings), string(CreateOperator), string(RevokeOperator),
-		string(AddRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer):
+		string(AddRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer), string(InvitePerson), string(SetGroup):
 		return Admin, true
 	}
 	return "", false

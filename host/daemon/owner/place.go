@@ -24,6 +24,9 @@ func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 // KeysPath returns the file of the API keys.
 func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
+// TLSPath returns the folder of the certificates that a server makes or is given.
+func TLSPath(dir string) string { return filepath.Join(dir, "tls") }
+
 // OAuthPath returns the file of the secret by which the registrations of OAuth's clients are known.
 func OAuthPath(dir string) string { return filepath.Join(dir, "oauth-secret") }
 

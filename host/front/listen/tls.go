@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,14 +15,26 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// Certificate is a certificate and its key in files, which are read again when they change. It may be used concurrently.
+// Certificate is a certificate and its key in files, which are read again when they change, or that of a source. It may be used
+// concurrently.
 type Certificate struct {
 	cert, key string
+	source    Source // nil: it is in files
 
 	mu       sync.Mutex
 	current  *tls.Certificate
 	modified [2]time.Time // of the files that current was read from
 }
+
+// Source has a certificate that is not in files.
+type Source interface {
+	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	Names() []string     // of the machines that it is for
+	Protocols() []string // beside HTTP
+}
+
+// CertificateOf returns the certificate of a source.
+func CertificateOf(s Source) *Certificate { return &Certificate{source: s} }
 
 // LoadCertificate reads a certificate and its key, in PEM.
 func LoadCertificate(cert, key string) (*Certificate, error) {
@@ -64,12 +77,18 @@ func (c *Certificate) times() (modified [2]time.Time, err error) {
 
 // Names reports whether the certificate is for a host.
 func (c *Certificate) Names(host string) bool {
+	if c.source != nil {
+		return slices.ContainsFunc(c.source.Names(), func(name string) bool { return strings.EqualFold(name, host) })
+	}
 	current, err := c.get()
 	return err == nil && current.Leaf != nil && current.Leaf.VerifyHostname(host) == nil
 }
 
 // Name returns the first name of a machine that the certificate is for; empty: it has none.
 func (c *Certificate) Name() string {
+	if c.source != nil {
+		return c.source.Names()[0]
+	}
 	current, err := c.get()
 	if err != nil || current.Leaf == nil {
 		return ""
@@ -83,6 +102,9 @@ func (c *Certificate) Name() string {
 }
 
 func (c *Certificate) config() *tls.Config {
+	if c.source != nil {
+		return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: append([]string{"http/1.1"}, c.source.Protocols()...), GetCertificate: c.source.GetCertificate}
+	}
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"http/1.1"},

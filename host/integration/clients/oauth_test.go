@@ -108,13 +108,13 @@ func passedChecks(t *testing.T, results string) (passed int) {
 		}
 		var checks []struct{ ID, Status, ErrorMessage string }
 		if err := json.Unmarshal(data, &checks); err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("read the checks in %s: %v", path, err)
 		}
 		for _, c := range checks {
 			if c.Status == "SUCCESS" {
 				passed++
 			} else if c.Status != "INFO" {
-				t.Errorf("%s %s: %s", c.Status, c.ID, c.ErrorMessage)
+				t.Errorf("%s: got %s, %s, want it to pass", c.ID, c.Status, c.ErrorMessage)
 			}
 		}
 	}

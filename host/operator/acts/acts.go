@@ -22,7 +22,7 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Exposed, Console and Close are needed.
+// Options say what acts are carried out on. All but Exposed, Console, Address and Close are needed.
 type Options struct {
 	Dir     string // the data directory
 	Space   *space.Space
@@ -33,6 +33,7 @@ type Options struct {
 	Account   Account
 	Exposed   bool                                   // other machines can connect
 	Console   func() (operator.ConsoleTicket, error) // nil: the process has no console
+	Address   operator.HubAddress                    // where people join it
 	Close     func()                                 // closes the space; nil: it is closed with the process
 	Clock     func() time.Time
 	Logger    *slog.Logger
@@ -55,7 +56,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.operators(), a.families(), a.remotes())
+	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.hub(), a.operators(), a.families(), a.remotes())
 }
 
 // notShared is the error of acts on a server that shares spaces, where it shares none.

@@ -38,6 +38,7 @@ type Grant struct {
 	Rights     []memory.Right `json:"rights"`
 	Expires    time.Time      `json:"expires,omitzero"` // zero: never
 	Limits     Limits         `json:"limits,omitzero"`
+	Device     string         `json:"device,omitempty"` // what its holder presents it from, who may have several; empty: unknown
 }
 
 // Key is an issued key, without its secret.
@@ -122,6 +123,11 @@ func checkName(what, name string) error {
 func (g Grant) normal(now time.Time) (Grant, error) {
 	if err := checkName("agent", g.Agent); err != nil {
 		return g, err
+	}
+	if g.Device != "" {
+		if err := checkName("device", g.Device); err != nil {
+			return g, err
+		}
 	}
 	if len(g.Namespaces) == 0 || len(g.Namespaces) > MaxNamespaces {
 		return g, fmt.Errorf("%d namespaces: name 1 to %d, or * for all", len(g.Namespaces), MaxNamespaces)

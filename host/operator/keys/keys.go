@@ -90,6 +90,8 @@ type contents struct {
 	Required bool         `json:"required,omitempty"`
 	Limits   Limits       `json:"limits,omitzero"` // of keys without their own
 	Keys     []*storedKey `json:"keys"`
+	// Invitations are those that nobody accepted yet.
+	Invitations []storedInvitation `json:"invitations,omitempty"`
 }
 
 // storedKey is a key with the digest of its secret. The secret is random, so a plain digest resists guessing.
@@ -500,7 +502,7 @@ func (k *Keys) end(id string, why error) {
 func (k *Keys) snapshot() contents {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return contents{Required: k.file.Required, Limits: k.file.Limits, Keys: slices.Clone(k.file.Keys)}
+	return contents{Required: k.file.Required, Limits: k.file.Limits, Keys: slices.Clone(k.file.Keys), Invitations: slices.Clone(k.file.Invitations)}
 }
 
 // replace writes the file, then uses its contents. The caller holds changing.
