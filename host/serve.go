@@ -196,7 +196,7 @@ func (s *service) openOAuth(l Listen) (err error) {
 		return err
 	}
 	acts, a := s.host.acts(), s.host.admission
-	o := oauth.Options{Issuer: l.Public, Register: l.OAuth.Register, Secret: []byte(secret), Keys: acts, Enter: a.Enter, Holder: a.Holder,
+	o := oauth.Options{Issuer: l.Public, Register: l.OAuth.Register, Secret: []byte(secret), Keys: acts, Enter: s.enter, Holder: a.Holder,
 		Fetch: l.OAuth.Fetch, Refused: s.host.account.RefusedRequest, Clock: s.host.options.Clock}
 	if o.Fetch == nil {
 		o.Fetch = outbound.Client{}.Strangers()
@@ -209,6 +209,19 @@ func (s *service) openOAuth(l Listen) (err error) {
 	}
 	return err
 }
+
+// enter returns the id of the key that a person logs in with on the page of consent: theirs, or that of an invitation, which is accepted with
+// that.
+func (s *service) enter(secret string) (string, error) {
+	if keys.Is(secret) {
+		return s.host.admission.Enter(secret)
+	}
+	key, _, err := s.host.acts().Join(secret, consentDevice)
+	return key.ID, err
+}
+
+// consentDevice is what the key of an invitation is called that was accepted on the page of consent.
+const consentDevice = "browser"
 
 // openIssuer has the tokens of the issuer let in, if they are to become keys.
 func (s *service) openIssuer(l Listen) error {

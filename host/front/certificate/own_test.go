@@ -29,7 +29,6 @@ func TestACertificateIsMadeAgainInTimeByTheSameAuthority(t *testing.T) {
 		}
 		return read.SerialNumber.String(), pin
 	}
-	first, pin := made("memory.example.org", "10.0.0.1")
 	for what, c := range map[string]struct {
 		after time.Duration
 		names []string
@@ -41,7 +40,7 @@ func TestACertificateIsMadeAgainInTimeByTheSameAuthority(t *testing.T) {
 		"for another name, a week later": {7 * 24 * time.Hour, []string{"other.example.org"}, true},
 	} {
 		dir, now = filepath.Join(t.TempDir(), "tls"), time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
-		first, pin = made("memory.example.org", "10.0.0.1")
+		first, pin := made("memory.example.org", "10.0.0.1")
 		now = now.Add(c.after)
 		if serial, other := made(c.names...); (serial != first) != c.again || other != pin {
 			t.Errorf("%s: made again: %t, by the same authority: %t, want %t and true", what, serial != first, other == pin, c.again)

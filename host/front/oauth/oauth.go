@@ -42,7 +42,7 @@ type Options struct {
 	Register bool   // whether clients may register
 	Secret   []byte // by which registrations are known; it stays the same
 	Keys     Keys
-	// Enter returns the id of the API key with a secret, or why it admits nobody.
+	// Enter returns the id of the API key with a secret, or that an invitation with a code became, or why it admits nobody.
 	Enter func(secret string) (key string, err error)
 	// Holder returns who the holder of a key is, or the owner of the data directory for an empty key.
 	Holder func(key string) (memory.Caller, error)

@@ -587,3 +587,21 @@ func TestFailedLoginsOnThePageAreThrottledAndRecorded(t *testing.T) {
 		t.Errorf("the right key after that: got %d, want 200", got.status)
 	}
 }
+
+func TestACodeOfAnInvitationIsAcceptedOnThePage(t *testing.T) {
+	w := newWorld(t)
+	invited, err := operator.Call(t.Context(), w.Acts, operator.InvitePerson, operator.InvitationRequest{Agent: "cleo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAsking()
+	to := w.browser().consents(a, invited.Code, url.Values{"namespaces": {"cleo"}})
+	token := w.exchange(a, to.Query().Get("code")).member("access_token")
+	if status, body := w.stores(token, "cleo"); status != http.StatusOK || strings.Contains(body, `"isError":true`) {
+		t.Errorf("a store by the client of who was invited: got %d %s, want it done", status, body)
+	}
+	b := w.browser()
+	if got := b.submit(b.open(newAsking().query.Encode()), url.Values{"way": {"key"}, "key": {invited.Code}}); got.status != http.StatusUnauthorized {
+		t.Errorf("the code again: got %d, want 401", got.status)
+	}
+}

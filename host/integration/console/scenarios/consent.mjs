@@ -44,7 +44,7 @@ export default {
     const program = await client(c)
     const page = await opened(c, program.address)
     await c.accessible('the login')
-    await page.getByLabel('Your API key').fill(c.given.keys.ann)
+    await page.getByLabel('Your API key, or').fill(c.given.keys.ann)
     await page.getByRole('button', { name: 'Go on', exact: true }).click()
     await page.getByText('Store, change and forget memories').waitFor()
     await c.accessible('the consent')
@@ -80,7 +80,7 @@ export default {
     const page = await opened(c, program.address)
     await page.getByRole('button', { name: 'Go on as in the console' }).click()
     await page.getByRole('alert').getByText('log in first').waitFor()
-    await page.getByLabel('Your API key').fill('alcove_key_000000000000_wrong')
+    await page.getByLabel('Your API key, or').fill('alcove_key_000000000000_wrong')
     await page.getByRole('button', { name: 'Go on', exact: true }).click()
     await page.getByRole('alert').getByText('not known here').waitFor()
     program.close()
@@ -89,7 +89,7 @@ export default {
   async 'what is not allowed is told to the program'(c) {
     const program = await client(c)
     const page = await opened(c, program.address)
-    await page.getByLabel('Your API key').fill(c.given.keys.ann)
+    await page.getByLabel('Your API key, or').fill(c.given.keys.ann)
     await page.getByRole('button', { name: 'Go on', exact: true }).click()
     await page.getByRole('button', { name: 'Do not allow' }).click()
     const answer = await program.arrival
