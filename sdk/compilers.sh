@@ -15,7 +15,7 @@ rust)
 	[ -n "$RUSTC" ] || cannot "no rustc has the target wasm32-unknown-unknown (Debian: rustc libstd-rust-dev-wasm32)"
 	export RUSTC
 	;;
-c)
+c | cpp)
 	export CLANG="${CLANG:-clang-14}" WASM_LD="${WASM_LD:-wasm-ld-14}"
 	command -v "$CLANG" >/dev/null && command -v "$WASM_LD" >/dev/null || cannot "clang and wasm-ld are not installed (Debian: clang-14 lld-14)"
 	;;

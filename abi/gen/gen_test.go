@@ -54,7 +54,7 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 	for _, c := range stress.Pick(t, 7, []struct{ file, before, after, stale string }{
 		{"abi.json", `"value": 4`, `"value": 5`, "names.go"},
 		{"abi.json", "a tool call: JSON in", "a call of a tool: JSON in", "SPEC.md"},
-		{"names.go", "Version      = 1", "Version      = 2", "names.go"},
+		{"names.go", "Version       = 1", "Version       = 2", "names.go"},
 		{"../sdk/go/names.go", "KindTool  Kind = 1", "KindTool  Kind = 2", "names.go"},
 		{"abi.json", "only keys that begin with it", "keys that begin with it", "operations.go"},
 		{"operations.go", "type Memory struct", "type Memories struct", "operations.go"},
@@ -71,6 +71,7 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"../sdk/c/alcove.c", `MUST(memory, "key"`, `MUST(memory, "keys"`, "alcove.c"},
 		{"../sdk/python/__init__.pyi", `Memory = TypedDict("Memory", {`, `Memories = TypedDict("Memory", {`, "__init__.pyi"},
 		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
+		{"alcove.wit", "memory-get,", "memory-gets,", "alcove.wit"},
 		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},
 		{"SPEC.md", "call(4096, 10, 8192, 16) → 95", "call(4096, 10, 8192, 16) → 96", "SPEC.md"},
 		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},

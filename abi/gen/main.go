@@ -40,6 +40,7 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		filepath.Join("..", "sdk", "javascript", "alcove.d.ts"):                   between(dir, "../sdk/javascript/alcove.d.ts", "//", typeScript),
 		filepath.Join("..", "sdk", "python", "__init__.pyi"):                      between(dir, "../sdk/python/__init__.pyi", "#", pythonStub),
 		"operations.schema.json":                                                  schemas,
+		"alcove.wit":                                                              wit,
 		"OPERATIONS.md":                                                           operations(dir),
 		"SPEC.md":                                                                 spec(dir), // its tables and examples; the prose stays
 	}

@@ -34,7 +34,8 @@ func Collect(repository fs.FS) (Templates, error) {
 	t["go/go.mod"] = "module example.com/example\n\ngo " + version + "\n\nrequire " + sdk + " v0.0.0\n\nreplace " + sdk + " => ./alcove\n"
 	t["typescript/alcove/alcove.d.ts"] = t["javascript/alcove/alcove.d.ts"]
 	t["javascript/jsconfig.json"], t["typescript/tsconfig.json"] = checking(`, "checkJs": true`), checking("")
-	t["c/compile_flags.txt"] = "-std=c11\n-I./alcove\n"
+	t["c/compile_flags.txt"], t["cpp/compile_flags.txt"] = "-std=c11\n-I./alcove\n", "-std=c++20\n-I./alcove\n"
+	t["cpp/alcove/alcove.h"], t["cpp/alcove/alcove.c"] = t["c/alcove/alcove.h"], t["c/alcove/alcove.c"]
 	return t, nil
 }
 

@@ -77,7 +77,7 @@ func TestAProjectIsItsAuthors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := all.New("tea", "cobol"); err == nil || !strings.Contains(err.Error(), "use go, rust, c, assemblyscript") {
+	if _, err := all.New("tea", "cobol"); err == nil || !strings.Contains(err.Error(), "use go, rust, c, cpp, assemblyscript") {
 		t.Errorf("another language: %v", err)
 	}
 }

@@ -122,6 +122,44 @@ int main(void) {
 }
 `,
 	},
+	"cpp": {
+		file: "family.cpp",
+		family: `// A family of tools.
+#include "alcove.hpp"
+HANDLERS
+static const alcove_handler tools[] = {
+LIST  {},
+};
+const alcove_family alcove_served = {.tools = tools};
+`,
+		handler: `
+static alcove_status toolNUMBER(alcove_call &c, const alcove_value *const &, const alcove_value *&) {
+  return alcove_fail(&c, ALCOVE_UNAVAILABLE, "TOOL is not written yet");
+}
+`,
+		entry:    "  alcove::handler<toolNUMBER>(\"TOOL\", alcove_is_value, alcove_is_value),\n",
+		testFile: "family_test.cpp",
+		test: `// Runs the family natively, with a host whose operations answer {}.
+#include "alcove.hpp"
+#include <assert.h>
+#include <stdio.h>
+
+static bool call(void *, alcove_text, alcove_text, alcove_text *answer) {
+  *answer = ALCOVE_TEXT("{}");
+  return true;
+}
+static void log_line(void *, alcove_text line) { printf("%s\n", line.at); }
+
+int main() {
+  const alcove_host host = {call, log_line, nullptr};
+  alcove_text result;
+  assert(alcove_serve(&alcove_served, &host, ALCOVE_KIND_TOOL, ALCOVE_TEXT("{\"tool\":\"FIRST\",\"arguments\":{}}"), &result) == ALCOVE_FAILED);
+  assert(alcove_equal(alcove_text_of(alcove_get(alcove_parse(result), "code")), ALCOVE_UNAVAILABLE));
+  alcove_release();
+  puts("ok");
+}
+`,
+	},
 	"javascript": {file: "family.js", family: scriptFamily, handler: scriptHandler},
 	"typescript": {file: "family.ts", family: scriptFamily, handler: scriptHandler},
 	"python": {
