@@ -233,7 +233,10 @@ func (h *Host) openFronts() error {
 		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
 	h.remotes = &remote.Remotes{Path: owner.RemotesPath(h.options.Dir), Space: &remote.Space{Memory: h.space.Memory, Caller: acts.Operator()}}
-	h.syncing = &remote.Server{Memory: h.space.Memory, Caller: func(r *http.Request) memory.Caller { return h.admission.Client(r).Caller }}
+	h.syncing = &remote.Server{
+		Memory: h.space.Memory, Caller: func(r *http.Request) memory.Caller { return h.admission.Client(r).Caller },
+		Longest: func(r *http.Request) int64 { return limits.Longest(h.admission.Client(r).Caller.Key) },
+	}
 	h.wire = operations.New(operations.Options{Dispatcher: h.space.Tools, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
 	return nil
 }

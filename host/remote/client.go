@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -113,17 +114,48 @@ func (c *Client) ask(ctx context.Context, path string, in, out any) error {
 
 // post sends a request. The caller closes the body of the answer.
 func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, error) {
-	var body bytes.Buffer
-	kind := "application/json"
-	if p, ok := in.(page); ok {
-		kind = "application/zstd"
-		if err := p.write(&body); err != nil {
-			return nil, err
-		}
-	} else if err := json.NewEncoder(&body).Encode(in); err != nil {
+	body, kind, err := encode(in)
+	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, &body)
+	for waited := time.Duration(0); ; {
+		answer, err := c.send(ctx, path, kind, body)
+		if err != nil {
+			return nil, err
+		}
+		if answer.StatusCode == http.StatusOK {
+			return answer.Body, nil
+		}
+		refused := c.refused(answer)
+		answer.Body.Close()
+		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+		pause := time.Duration(max(seconds, 1)) * time.Second
+		if err != nil || answer.StatusCode != http.StatusTooManyRequests || waited+pause > patience {
+			return nil, refused
+		}
+		waited += pause
+		if sleep(ctx, pause); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// patience is how long a request waits in all for the limits of its key.
+const patience = 2 * time.Minute
+
+// encode returns the body of a request, and its type.
+func encode(in any) (body []byte, kind string, err error) {
+	var b bytes.Buffer
+	if p, ok := in.(page); ok {
+		err = p.write(&b)
+		return b.Bytes(), "application/zstd", err
+	}
+	err = json.NewEncoder(&b).Encode(in)
+	return b.Bytes(), "application/json", err
+}
+
+func (c *Client) send(ctx context.Context, path, kind string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +167,7 @@ func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, 
 	if err != nil {
 		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Cause: err, Message: fmt.Sprintf("reach %s: %v", c.url, err)}
 	}
-	if answer.StatusCode == http.StatusOK {
-		return answer.Body, nil
-	}
-	defer answer.Body.Close()
-	return nil, c.refused(answer)
+	return answer, nil
 }
 
 // refused is the error that an answer tells of.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -109,19 +110,20 @@ func (r *receiver) take(ctx context.Context, p progress, pg page) (progress, Res
 	for first := 0; first == 0 || first < len(pg.versions); first += step {
 		end := min(first+step, len(pg.versions))
 		in := memory.Received{Branch: r.tracking, Versions: pg.versions[first:end], Known: pg.Known, Scope: next.Scope, Strategy: r.strategy}
-		at := p
-		if end == len(pg.versions) {
-			at, in.Complete = next, pg.next == ""
-		}
-		var err error
-		if in.State, err = json.Marshal(at); err != nil {
-			return p, done, err
-		}
-		got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
+		before, err := json.Marshal(p)
 		if err != nil {
 			return p, done, err
 		}
-		done.add(Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts})
+		if in.State = before; end == len(pg.versions) {
+			in.Complete = pg.next == ""
+			if in.State, err = json.Marshal(next); err != nil {
+				return p, done, err
+			}
+		}
+		got, err := r.receive(ctx, in, before)
+		if done.add(got); err != nil {
+			return p, done, r.after(ctx, err)
+		}
 	}
 	if pg.next != "" && next.Received < mergedAtOnce {
 		return next, done, nil
@@ -133,6 +135,41 @@ func (r *receiver) take(ctx context.Context, p progress, pg page) (progress, Res
 		next, err = r.begin(ctx, next)
 	}
 	return next, done, err
+}
+
+// after returns the error of an exchange. One that was refused begins anew, from what the sender has then.
+func (r *receiver) after(ctx context.Context, err error) error {
+	if !isRefused(err) {
+		return err
+	}
+	return errors.Join(err, r.drop(ctx))
+}
+
+func isRefused(err error) bool {
+	e, ok := errors.AsType[*memory.Error](err)
+	return ok && (e.Code == memory.Denied || e.Code == memory.Exhausted)
+}
+
+// receive receives versions. If one is refused, the error names it, and the state stays as before.
+func (r *receiver) receive(ctx context.Context, in memory.Received, before json.RawMessage) (Result, error) {
+	got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
+	if !isRefused(err) || len(in.Versions) == 0 {
+		return Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts}, err
+	}
+	if len(in.Versions) == 1 {
+		return Result{}, &memory.Error{Code: memory.Denied, Cause: err, Message: fmt.Sprintf("%s#%s is refused: %v. Forget it, or leave its namespace out with --never",
+			clip(in.Versions[0].Namespace), clip(in.Versions[0].Key), err)}
+	}
+	first, rest := in, in
+	half := len(in.Versions) / 2
+	first.Versions, rest.Versions, first.Complete, first.State = in.Versions[:half], in.Versions[half:], false, before
+	done, err := r.receive(ctx, first, before)
+	if err != nil {
+		return done, err
+	}
+	more, err := r.receive(ctx, rest, before)
+	done.add(more)
+	return done, err
 }
 
 // again is how often an exchange is begun again that was overtaken.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -26,14 +27,46 @@ type Server struct {
 	Memory *memory.Space
 	Caller func(*http.Request) memory.Caller // who sent a request
 	Page   int                               // versions in a page; 0: 500
-	turns  turns
+	// Longest returns how many bytes the body of a request may have; nil: longestBody.
+	Longest func(*http.Request) int64
 
+	turns   turns
 	waiting atomic.Int32 // requests for news
+	reading reading
+}
+
+// reading bounds the pages that are in memory at once. The zero value is ready for use.
+type reading struct {
+	once  sync.Once
+	slots chan struct{}
+}
+
+// mostReading is how many pages are received at once; others wait.
+const mostReading = 4
+
+// enter waits for a slot. The caller calls leave.
+func (r *reading) enter(ctx context.Context) (leave func(), err error) {
+	r.once.Do(func() { r.slots = make(chan struct{}, mostReading) })
+	select {
+	case r.slots <- struct{}{}:
+		return func() { <-r.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Routes returns the handlers by path. All take POST.
 func (s *Server) Routes() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.serveReceive, waitPath: s.serveWait}
+	routes := map[string]http.HandlerFunc{}
+	for path, serve := range map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.serveReceive, waitPath: s.serveWait} {
+		routes[path] = func(w http.ResponseWriter, r *http.Request) {
+			if s.Longest != nil {
+				r.Body = http.MaxBytesReader(w, r.Body, s.Longest(r))
+			}
+			serve(w, r)
+		}
+	}
+	return routes
 }
 
 // introduce tells another space about this one.
@@ -178,6 +211,12 @@ func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveReceive(w http.ResponseWriter, r *http.Request) {
+	leave, err := s.reading.enter(r.Context())
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	defer leave()
 	pg, err := readPage(r.Body)
 	if err != nil {
 		refuse(w, invalid("%v", err))

@@ -100,6 +100,12 @@ func TestNothingIsBroughtTwice(t *testing.T) {
 		if err != nil || len(past) != 1 {
 			t.Errorf("k has %d versions on %s, %v, want 1", len(past), s.Caller.Agent, err)
 		}
+		if len(past) > 0 && past[0].Agent != "laptop" {
+			t.Errorf("k is by %q on %s, want its author", past[0].Agent, s.Caller.Agent)
+		}
+		if report, err := s.Memory.Verify(t.Context()); err != nil || len(report.Findings) > 0 {
+			t.Errorf("%s is verified with %+v, %v, want no findings", s.Caller.Agent, report, err)
+		}
 	}
 }
 
@@ -487,9 +493,16 @@ func TestHooksOfTheReceiverAreAsked(t *testing.T) {
 	hub.mustHave("default", "k", "the [redacted] is tea")
 	laptop.sync(hub)
 	laptop.mustHave("default", "k", "the [redacted] is tea")
-	laptop.put("default", "k2", "forbidden")
-	if _, err := laptop.Push(t.Context(), hub.wire(), Exchange{Remote: "hub"}); err == nil || !strings.Contains(err.Error(), "a hook refuses that word") {
-		t.Errorf("a push of what a hook refuses is answered with %v, want its reason", err)
+	for i := range 9 {
+		laptop.put("default", fmt.Sprint("n", i), "allowed")
 	}
-	hub.mustHave("default", "k2", "")
+	laptop.put("default", "n5", "forbidden")
+	laptop.Page = 3 // so that some were received before
+	if _, err := laptop.Push(t.Context(), hub.wire(), Exchange{Remote: "hub"}); err == nil || !strings.Contains(err.Error(), "default#n5 is refused: a hook refuses that word") {
+		t.Errorf("a push of what a hook refuses is answered with %v, want its name and the reason", err)
+	}
+	hub.mustHave("default", "n5", "")
+	laptop.forget("default", "n5")
+	laptop.sync(hub)
+	hub.mustHave("default", "n8", "allowed")
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -279,4 +281,29 @@ func TestAWatchExchangesWhatEitherSideWrites(t *testing.T) {
 	cancel()
 	in.Close()
 	<-ended
+}
+
+func TestTheLimitsOfAKeyHoldForExchanges(t *testing.T) {
+	t.Parallel()
+	hub := server.Teas(t)
+	slow, err := operator.Call(t.Context(), hub.Acts, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"*"}, Rights: server.ReadWrite,
+		Limits: operator.KeyLimits{CallsPerSecond: 2, Burst: 1}})
+	must.Do(t, err)
+	l := laptop(t, hub, slow, nil)
+	l.Put("home", "mine", "a laptop's tea")
+	mustExchange(l, both) // waits as long as the server says
+	mustHave(hub, `home/k="tea at home" home/mine="a laptop's tea" team/a/k="tea of the team" team/b/k="tea of others"`)
+
+	small, err := operator.Call(t.Context(), hub.Acts, operator.CreateKey, operator.KeyRequest{Agent: "bob", Namespaces: []string{"*"}, Rights: server.ReadWrite,
+		Limits: operator.KeyLimits{BodyBytes: 1024}})
+	must.Do(t, err)
+	l = laptop(t, hub, small, nil)
+	random, noise := rand.New(rand.NewPCG(1, 2)), ""
+	for range 200 {
+		noise += strconv.FormatUint(random.Uint64(), 36)
+	}
+	l.Put("home", "long", noise)
+	if _, err := exchanged(l, operator.RemoteRequest{Push: true}); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a push of more than the key may send at once is answered with %v, want that it is too large", err)
+	}
 }
