@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 // publication is what alcove family publish is given.
 type publication struct {
+	signerFlags
 	from            sourceFlags
 	keys, tags      []string
 	entry           string // the file of an entry for an index; empty: none
@@ -40,7 +40,8 @@ given with --tag, as for "latest". Credentials come from docker login.
 	}
 	p.from.registryFlags(c)
 	flags := c.Flags()
-	flags.StringArrayVar(&p.keys, "key", nil, "file of a secret key; repeatable")
+	flags.StringArrayVar(&p.keys, "key", nil, "file of a secret key, or ssh-agent:NAME; repeatable")
+	p.signerFlags.add(c)
 	flags.StringArrayVar(&p.tags, "tag", nil, "further tag, which may be moved; repeatable")
 	flags.StringVar(&p.entry, "entry", "", "output file of a signed entry for an index of families, such as notes.entry.json")
 	flags.BoolVar(&p.replace, "replace", false, "move the tag of the version if another module has it")
@@ -70,7 +71,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 	}
-	artifact, done, err := a.signedArtifact(ctx, path, p.keys)
+	artifact, done, err := a.signedArtifact(ctx, path, p.keys, p.signerFlags)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 		done.Digest = all[0].Digest
-		if err := p.writeEntry(artifact.Module, all[0]); err != nil {
+		if err := a.writeEntry(ctx, p, artifact.Module, all[0]); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 }
 
 // signedArtifact is a family with a detached signature by each key.
-func (a *app) signedArtifact(ctx context.Context, path string, keys []string) (artifact oci.Artifact, done published, err error) {
+func (a *app) signedArtifact(ctx context.Context, path string, keys []string, by signerFlags) (artifact oci.Artifact, done published, err error) {
 	module, err := a.moduleOf(ctx, path)
 	if err != nil {
 		return artifact, done, err
@@ -110,11 +111,11 @@ func (a *app) signedArtifact(ctx context.Context, path string, keys []string) (a
 	done = published{Family: m.Name, Version: m.Version, SHA256: report.Digest}
 	artifact = oci.Artifact{Name: m.Name, Module: module}
 	for _, file := range keys {
-		key, err := readPair(file)
+		key, err := a.signer(ctx, file, by)
 		if err != nil {
 			return artifact, done, err
 		}
-		if artifact.Signature, err = signature.SignDetached(module, artifact.Signature, key.secret); err != nil {
+		if artifact.Signature, err = signature.SignDetached(module, artifact.Signature, key); err != nil {
 			return artifact, done, fmt.Errorf("sign %s: %w", path, err)
 		}
 		done.Keys = append(done.Keys, key.public)
@@ -171,7 +172,7 @@ func (p *publication) push(ctx context.Context, artifact oci.Artifact, first oci
 }
 
 // writeEntry writes what indexes say of a family that was pushed.
-func (p *publication) writeEntry(module []byte, r oci.Reference) error {
+func (a *app) writeEntry(ctx context.Context, p publication, module []byte, r oci.Reference) error {
 	if p.entry == "" {
 		return nil
 	}
@@ -179,13 +180,13 @@ func (p *publication) writeEntry(module []byte, r oci.Reference) error {
 	if err != nil {
 		return err
 	}
-	var keys []ed25519.PrivateKey
+	var keys []keySigner
 	for _, file := range p.keys {
-		pair, err := readPair(file)
+		key, err := a.signer(ctx, file, p.signerFlags)
 		if err != nil {
 			return err
 		}
-		keys = append(keys, pair.secret)
+		keys = append(keys, key)
 	}
 	line, err := index.Sign(e, keys...)
 	if err != nil {

@@ -77,22 +77,31 @@ func stopFirst(err error) error {
 func (a *app) lockApplyCommand() *cobra.Command {
 	var o datadir.ApplyOptions
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Take a reviewed lock file, with its modules", Args: arguments(1, 1),
+		Use: "apply FILE", Short: "Take a reviewed lock file or configuration file, with its modules", Args: arguments(1, 1),
 		Long: `Take a reviewed lock file in place of alcove.lock, without unlocking the data directory. No server may have it open. Each module that the
 file names is verified by digest, manifest and signatures, as a server does; the difference is shown, and recorded in the audit log before
-it takes effect. A locked directory stays locked, whatever the file says.`,
+it takes effect. A locked directory stays locked, whatever the file says.
+
+Of a configuration file (.yaml), the sections trust, endpoints, roots and families make the lock file: modules of --modules that the grants name
+are installed in it, or replace the installed version. The other sections are for alcove config apply, which a locked server takes.`,
 		Example: `  alcove lock apply reviewed.lock --modules reviewed --dry-run
+  alcove lock apply alcove.yaml --modules modules
   alcove lock apply reviewed.lock --modules reviewed`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.Modules, "modules", "", "a folder of modules (.wasm), and of their signatures (.wasm.sig), that the file names beside those of the data directory")
 	flags.BoolVar(&o.DryRun, "dry-run", false, "verify and show the difference, and change nothing")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, err := a.ownDir()
 		if err != nil {
 			return err
 		}
-		data, err := readFile(args[0], registry.FileLimit+1) // more is refused by name
+		var data []byte
+		if isConfigFile(args[0]) {
+			data, err = a.lockOfConfig(c.Context(), dir, args[0], o.Modules)
+		} else {
+			data, err = readFile(args[0], registry.FileLimit+1) // more is refused by name
+		}
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func quotedRun(command, output string) string {
 	if regexp.MustCompile(`(?m)^alcove: `).MatchString(output) {
 		out.WriteString("! ")
 	}
-	fmt.Fprintf(&out, "exec %s\n", strings.ReplaceAll(command, `"the laptop was stolen"`, `'the laptop was stolen'`))
+	fmt.Fprintf(&out, "exec %s\n", regexp.MustCompile(`"([a-z0-9]+(?: [a-z0-9]+)+)"`).ReplaceAllString(command, "'$1'"))
 	for line := range strings.Lines(output) {
 		fmt.Fprintf(&out, "shows '%s'\n", strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "'", "''"))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/stress"
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			}
 			return len(builtIn()) > 0, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "idof": keyID, "flip": flip, "expand": expand, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "alwayslocked": alwaysLocked, "idof": keyID, "flip": flip, "expand": expand, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}, "killowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			killOwner(t, ts.Getenv("ALCOVE_DATA"))
@@ -270,5 +271,25 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("it ended with exit code %d, not %s", code, args[0])
+	}
+}
+
+// alwaysLocked is a command of a script: in the audit log that was exported last, no entry that accepts a lock file unlocks what one before it
+// locked.
+func alwaysLocked(ts *testscript.TestScript, _ bool, _ []string) {
+	locked, accepted := false, 0
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		var e audit.Entry
+		ts.Check(json.Unmarshal([]byte(line), &e))
+		if e.Lock == "" {
+			continue
+		}
+		if accepted++; locked && !e.Locked {
+			ts.Fatalf("entry %d has the directory unlocked: %s", e.Seq, line)
+		}
+		locked = e.Locked
+	}
+	if !locked || accepted < 5 {
+		ts.Fatalf("%d entries accept a lock file, and the last is locked: %t, want several", accepted, locked)
 	}
 }

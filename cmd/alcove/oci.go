@@ -43,8 +43,8 @@ func (a *app) readInstallation(ctx context.Context, name string, from sourceFlag
 	} else if i.Module, i.Source, err = moduleFrom(ctx, name); err == nil {
 		_, err = checkModule(name, i.Module)
 	}
-	if err == nil && from.signed != "" {
-		i.Signature, err = readDetached(from.signed)
+	if err == nil && i.Signature == nil {
+		i.Signature, err = readDetached(signatureFor(name, from.signed, i.Module))
 	}
 	return i, err
 }
@@ -157,7 +157,7 @@ func readArtifact(path, signed string) (oci.Artifact, error) {
 	if artifact.Manifest, err = sandbox.ManifestBytes(module); err != nil {
 		return oci.Artifact{}, err
 	}
-	if artifact.Signature, err = readDetached(signed); err != nil {
+	if artifact.Signature, err = readDetached(signatureFor(path, signed, module)); err != nil {
 		return oci.Artifact{}, err
 	}
 	return artifact, checkArtifact(artifact)

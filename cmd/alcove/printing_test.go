@@ -113,7 +113,7 @@ func printings(s scene) []printing {
 		shows("family", "push", s.module, "127.0.0.1:1/notes:1"+steering), shows("family", "pull", "oci://127.0.0.1:1/notes"+steering), shows("family", "install", "oci://127.0.0.1:1/notes@sha256:"+steering),
 		print("family", "update", steering, s.module), shows("family", "rollback", steering),
 		shows("family", "logs", steering), print("family", "logs", "hostile"), print("family", "stats"), shows("family", "stats", steering), shows("family", "trace", steering),
-		print("family", "verify"), {args: []string{"family", "keygen", filepath.Join(s.dir, "key"+steeringName)}, shows: true, once: true}, shows("family", "sign", s.module, "--key", "none"+steeringName), shows("family", "verify", s.module, "--key", steering),
+		print("family", "verify"), {args: []string{"family", "keygen", filepath.Join(s.dir, "key"+steeringName)}, shows: true, once: true}, shows("family", "sign", s.module, "--key", "none"+steeringName), shows("family", "verify", s.module, "--key", steering), print("family", "sbom", s.module), shows("family", "sbom", "none"+steeringName),
 		{args: with([]string{"lock", "apply", filepath.Join(s.data, "alcove.lock")}, other...)}, {args: with([]string{"lock", "apply", "none" + steeringName}, other...), shows: true},
 		{args: with([]string{"lock"}, other...)}, {args: with([]string{"unlock"}, other...)},
 		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "trust", "--release", "none"+steeringName), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),

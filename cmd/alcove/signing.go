@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/image"
@@ -26,18 +27,24 @@ import (
 const keyFileLimit = 4096
 
 func (a *app) familyKeygenCommand() *cobra.Command {
-	return &cobra.Command{
+	var f signerFlags
+	c := &cobra.Command{
 		Use: "keygen NAME", Short: "Generate a key pair for signing modules", Args: arguments(1, 1),
-		Example: `  alcove family keygen author`,
+		Example: `  alcove family keygen author
+  alcove family keygen author --passphrase-file phrase`,
 		Long: `Generate an Ed25519 key pair for signing modules, in the format of wasmsign2.
-Keep NAME.key secret. Distribute NAME.pub to operators, who trust it with
-alcove family trust.`,
+Keep NAME.key secret; with --passphrase-file it is encrypted, in the format of
+age. Distribute NAME.pub to operators, who trust it with alcove family trust.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, key, err := ed25519.GenerateKey(nil)
 			if err != nil {
 				return err
 			}
-			if err := writeNew(args[0]+".key", signature.EncodePair(key), 0o600); err != nil {
+			pair, err := sealedPair(key, f.passphrase)
+			if err != nil {
+				return err
+			}
+			if err := writeNew(args[0]+".key", pair, 0o600); err != nil {
 				return err
 			}
 			if err := writeNew(args[0]+".pub", signature.EncodePublic(public), 0o644); err != nil {
@@ -49,6 +56,8 @@ alcove family trust.`,
 			return a.printf("%s.key signs, keep it secret; %s.pub is the public key:\n%s\n", args[0], args[0], signature.FormatPublic(public))
 		},
 	}
+	f.add(c)
+	return c
 }
 
 // writeNew writes a file that must not exist: a key is never replaced.
@@ -61,75 +70,101 @@ func writeNew(path string, data []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
+// signing is what a signature is made of, and where it is written.
+type signing struct {
+	signerFlags
+	key, command, public, out string
+	embedded                  bool
+}
+
 func (a *app) familySignCommand() *cobra.Command {
-	var key, out string
-	var detached bool
+	var f signing
 	c := &cobra.Command{
 		Use: "sign M.wasm --key NAME.key", Short: "Sign a module", Args: arguments(1, 1),
 		Long: `Sign a module: its code, manifest and all other sections. The signature is
-embedded, which changes the digest of the module; with --detached, it is written
-to a separate file. Other signatures of the same bytes are kept.`,
+written to M.wasm.sig, so that the digest of the module and its grants stay;
+install, push and verify find it there. With --embedded it is put into the module.
+Other signatures of the same bytes are kept.
+
+The key is a file of alcove family keygen, encrypted or not; ssh-agent:NAME for
+one in the agent of SSH, by its comment or fingerprint; or wherever a command
+keeps it, such as a token or a key management service: --sign-command runs that
+with the message on standard input, and it prints the signature of Ed25519, as 64
+bytes or in Base64.`,
 		Example: `  alcove family sign notes.wasm --key author.key
-  alcove family sign notes.wasm --key reviewer.key --detached -o notes.wasm.sig`,
+  alcove family sign notes.wasm --key ssh-agent:author@laptop
+  alcove family sign notes.wasm --sign-command "sign-by-kms author" --public author.pub`,
 	}
-	c.Flags().StringVar(&key, "key", "", "file of the secret key")
-	c.Flags().BoolVar(&detached, "detached", false, "write only the signature; those in the output file are kept")
-	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: M.wasm, or M.wasm.sig with --detached)")
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		if key == "" {
-			return &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
-		}
-		pair, err := readPair(key)
-		if err != nil {
-			return err
-		}
-		module, err := readModule(args[0])
-		if err != nil {
-			return err
-		}
-		if _, err := checkModule(args[0], module); err != nil {
-			return err
-		}
-		if !detached {
-			signed, err := signature.Sign(module, pair.secret)
-			if err != nil {
-				return fmt.Errorf("sign %s: %w", args[0], err)
-			}
-			return a.written(orElse(out, args[0]), signed, nil)
-		}
-		out = orElse(out, args[0]+".sig")
-		var before []byte
-		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-			if before, err = readDetached(out); err != nil {
-				return err
-			}
-		}
-		signed, err := signature.SignDetached(module, before, pair.secret)
-		if err != nil {
-			return fmt.Errorf("sign %s: %w", args[0], err)
-		}
-		return a.written(out, signed, nil)
-	}
+	flags := c.Flags()
+	flags.StringVar(&f.key, "key", "", "file of the secret key, or ssh-agent:NAME")
+	flags.StringVar(&f.command, "sign-command", "", "a command that signs its standard input; its words are separated by blanks")
+	flags.StringVar(&f.public, "public", "", "public key of --sign-command, as file or text")
+	flags.BoolVar(&f.embedded, "embedded", false, "put the signature into the module, which changes its digest")
+	flags.Bool("detached", true, "as without --embedded")
+	_ = flags.MarkHidden("detached")
+	flags.StringVarP(&f.out, "out", "o", "", "output file (default: M.wasm.sig, or M.wasm with --embedded)")
+	f.add(c)
+	c.MarkFlagsMutuallyExclusive("key", "sign-command")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.sign(c.Context(), args[0], f) }
 	return c
 }
 
-// keyPair is a key that signs, and its public half as text.
-type keyPair struct {
-	secret ed25519.PrivateKey
-	public string
+func (a *app) sign(ctx context.Context, path string, f signing) error {
+	by, err := a.signerOrCommand(ctx, f)
+	if err != nil {
+		return err
+	}
+	module, err := readModule(path)
+	if err != nil {
+		return err
+	}
+	if _, err := checkModule(path, module); err != nil {
+		return err
+	}
+	if f.embedded {
+		signed, err := signature.Sign(module, by)
+		if err != nil {
+			return fmt.Errorf("sign %s: %w", path, err)
+		}
+		return a.written(orElse(f.out, path), signed, nil)
+	}
+	out := orElse(f.out, path+signatureSuffix)
+	var before []byte
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		if before, err = readDetached(out); err != nil {
+			return err
+		}
+	}
+	signed, err := signature.SignDetached(module, before, by)
+	if err != nil {
+		return fmt.Errorf("sign %s: %w", path, err)
+	}
+	return a.written(out, signed, nil)
 }
 
-// readPair reads a file of a secret key.
-func readPair(path string) (keyPair, error) {
-	data, err := readFile(path, keyFileLimit)
-	if err != nil {
-		return keyPair{}, err
+func (a *app) signerOrCommand(ctx context.Context, f signing) (keySigner, error) {
+	switch {
+	case f.command != "":
+		return a.commandOf(ctx, f.command, f.public)
+	case f.key == "":
+		return keySigner{}, &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
 	}
-	secret, err := signature.ParsePair(data)
-	if err != nil {
-		return keyPair{}, fmt.Errorf("%s: %w", path, err)
+	return a.signer(ctx, f.key, f.signerFlags)
+}
+
+// signatureSuffix ends the name of the file of a detached signature, after that of the module.
+const signatureSuffix = ".sig"
+
+// signatureFor is the file of a module's detached signature: the one that was named, or the one beside a module that has none in it. Empty:
+// there is none.
+func signatureFor(path, named string, module []byte) string {
+	if named != "" || signature.In(module) {
+		return named
 	}
-	return keyPair{secret, signature.FormatPublic(secret.Public().(ed25519.PublicKey))}, nil
+	if _, err := os.Stat(path + signatureSuffix); err != nil {
+		return ""
+	}
+	return path + signatureSuffix
 }
 
 func orElse(text, otherwise string) string {
@@ -209,7 +244,7 @@ func openSigned(path, detached string) (s signature.Signed, digest string, err e
 	if err != nil {
 		return s, "", fmt.Errorf("%s: %w", path, err)
 	}
-	data, err := readDetached(detached)
+	data, err := readDetached(signatureFor(path, detached, module))
 	if err != nil {
 		return s, "", err
 	}
@@ -258,15 +293,35 @@ func publicKey(given string) (ed25519.PublicKey, error) {
 	if public, err := signature.ParsePublic([]byte(given)); err == nil {
 		return public, nil
 	}
+	if public, ok := publicOfSSH([]byte(given)); ok {
+		return public, nil
+	}
 	data, err := readFile(given, keyFileLimit)
 	if err != nil {
 		return nil, err
+	}
+	if public, ok := publicOfSSH(data); ok {
+		return public, nil
 	}
 	public, err := signature.ParsePublic(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", given, err)
 	}
 	return public, nil
+}
+
+// publicOfSSH reads a public key in the form of SSH, as in ssh-ed25519 AAAA….
+func publicOfSSH(data []byte) (ed25519.PublicKey, bool) {
+	key, _, _, _, err := ssh.ParseAuthorizedKey(data)
+	if err != nil {
+		return nil, false
+	}
+	public, ok := key.(ssh.CryptoPublicKey)
+	if !ok {
+		return nil, false
+	}
+	raw, ok := public.CryptoPublicKey().(ed25519.PublicKey)
+	return raw, ok
 }
 
 func (a *app) printSigned(path, digest string, s signature.Signed, list []signedBy, all bool) error {
@@ -312,7 +367,7 @@ func (a *app) familyTrustCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "trust [NAME [KEY]]", Short: "List, add and revoke trusted signing keys", Args: arguments(0, 2),
 		Long: `List, add and revoke trusted signing keys. KEY is a file from alcove family
-keygen or wasmsign2, or its text. Once a key is trusted, only modules that are
+keygen, wasmsign2 or ssh-keygen -t ed25519, or its text. Once a key is trusted, only modules that are
 signed by trusted keys can be installed, and a locked server runs no others.
 
 Modules that are signed by an expired or revoked key stop running at once. The

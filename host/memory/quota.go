@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -15,30 +14,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// spending is the collection of what agents stored in namespaces with a quota: a record for each namespace and agent.
-const spending = "_spent"
-
 // Allowance is how much each agent may store in a namespace, and AllowedTotal how much it holds, whoever wrote it.
 type (
 	Allowance    = scope.Quota
 	AllowedTotal = scope.Total
 )
-
-// Spent is what an agent stored in a namespace.
-type Spent struct {
-	Day      string `json:"day"` // in UTC, of memories and links
-	Memories int64  `json:"memories"`
-	Links    int64  `json:"links"`
-	Bytes    int64  `json:"bytes"`
-}
-
-// on returns what was stored on a day: of another day only the bytes count.
-func (s Spent) on(day string) Spent {
-	if s.Day != day {
-		s = Spent{Day: day, Bytes: s.Bytes}
-	}
-	return s
-}
 
 // SetQuota stages the quota of a namespace; the zero Quota is none. Only the owner of the data directory may.
 func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) error {
@@ -73,14 +53,6 @@ func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) e
 		t.held = []store.Write{w}
 	}
 	return t.keepScope(ctx, r)
-}
-
-// quotaOf returns the quota of a namespace.
-func (s *Space) quotaOf(namespace string) scope.Quota {
-	if r := s.scopes.Of(namespace); r != nil {
-		return r.Quota
-	}
-	return scope.Quota{}
 }
 
 // spend adds what the stage stores in namespaces with a quota, and with a key that has one, to what its commit writes, or returns why that is
@@ -176,8 +148,6 @@ func (t *Stage) spendOfAgents(ctx context.Context, namespace string, quota scope
 	return writes, nil
 }
 
-func dayOf(now time.Time) string { return now.UTC().Format(time.DateOnly) }
-
 // costs returns what the changes of a namespace's memories cost, by agent, and how they change what it holds.
 func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, Holdings, error) {
 	var held Holdings
@@ -235,17 +205,6 @@ func (t *Stage) cost(costs map[string]Spent, was, will *record.Record) {
 	costs[t.payer()] = s
 }
 
-// weight is how many bytes of a quota a memory takes.
-func weight(r *record.Record) int64 {
-	n := r.Size()
-	for _, list := range [][]string{r.Tags, r.Links, r.Supersedes} {
-		for _, text := range list {
-			n += len(text)
-		}
-	}
-	return int64(n)
-}
-
 // added counts the links of a version that the former one does not have.
 func added(was, will *record.Record) (n int64) {
 	for _, link := range will.Links {
@@ -278,41 +237,6 @@ func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 		}
 	}
 	return nil
-}
-
-func spentKey(namespace, agent string) store.Key {
-	return store.Key{Namespace: lineage.Namespace, Collection: spending, Name: namespace + "#" + agent}
-}
-
-func spentWrite(namespace, agent string, s Spent) (store.Write, error) {
-	return keptWrite(spentKey(namespace, agent), s)
-}
-
-// spent reads what agents stored in a namespace.
-func (s *Space) spent(ctx context.Context, namespace string, agents []string) ([]Spent, error) {
-	list := make([]Spent, len(agents))
-	b := s.catalogue.System()
-	if b == nil {
-		return list, nil
-	}
-	keys := make([]store.Key, len(agents))
-	for i, agent := range agents {
-		keys[i] = spentKey(namespace, agent)
-	}
-	found, err := s.engine.GetAt(ctx, b.Lineage, keys)
-	if err != nil {
-		return nil, s.translate("read what was stored", err)
-	}
-	for i, e := range found {
-		if list[i], err = decodeSpent(e); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-func decodeSpent(e store.Entry) (s Spent, err error) {
-	return s, decodeKept(e, &s)
 }
 
 // QuotaUse is what an agent stored in a namespace, beside its quota.

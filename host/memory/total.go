@@ -2,11 +2,9 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/store"
@@ -34,12 +32,6 @@ func (h *Holdings) change(was, will *record.Record) {
 		h.Memories, h.Links, h.Bytes = h.Memories+1, h.Links+int64(len(will.Links)), h.Bytes+weight(will)
 	}
 }
-
-// Names of the records beside those of agents, which have no control characters.
-const (
-	everybody = "\x00all"
-	ofKey     = "\x00key "
-)
 
 // fitsTotal returns the error of a quota for all agents together that a change would exceed. A change that adds nothing is never refused.
 func fitsTotal(q scope.Total, namespace string, was, will Holdings) error {
@@ -152,29 +144,6 @@ func fitsKey(k KeyQuota, was, will Spent) error {
 			return &Error{Code: Exhausted, Message: fmt.Sprintf("the holders of the key %s would store %d %s today, and its quota is %d: nothing was stored; an operator can make a key with another quota", k.ID, of.will, of.what, of.max),
 				Rule: "quota " + of.limit, Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "key": k.ID}}
 		}
-	}
-	return nil
-}
-
-func keptWrite(key store.Key, v any) (store.Write, error) {
-	value, err := json.Marshal(v)
-	if err != nil {
-		return store.Write{}, err
-	}
-	encoded, err := record.Record{Value: value}.Encode()
-	return store.Write{Key: key, Value: encoded}, err
-}
-
-func decodeKept(e store.Entry, v any) error {
-	if !e.Exists() {
-		return nil
-	}
-	r, err := record.Decode(e)
-	if err == nil {
-		err = json.Unmarshal(r.Value, v)
-	}
-	if err != nil {
-		return fmt.Errorf("read what was stored in %s of %s: %w", e.Key.Name, lineage.Namespace, err)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/ed25519"
+	"crypto"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +77,7 @@ type header struct {
 }
 
 // Sign returns an entry as a line of a list.
-func Sign(e Entry, keys ...ed25519.PrivateKey) ([]byte, error) {
+func Sign[K crypto.Signer](e Entry, keys ...K) ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return nil, err

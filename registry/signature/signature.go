@@ -6,6 +6,7 @@ package signature
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
@@ -44,7 +45,7 @@ type one struct {
 }
 
 // Sign returns a module with a signature by a key in it. Signatures that cover the module stay; others are dropped.
-func Sign(module []byte, key ed25519.PrivateKey) ([]byte, error) {
+func Sign(module []byte, key crypto.Signer) ([]byte, error) {
 	data, bare, err := Split(module)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Sign(module []byte, key ed25519.PrivateKey) ([]byte, error) {
 
 // SignDetached returns signature data for a module without a signature section: the given data, which may be empty, and a
 // signature by a key.
-func SignDetached(bare, data []byte, key ed25519.PrivateKey) ([]byte, error) {
+func SignDetached(bare, data []byte, key crypto.Signer) ([]byte, error) {
 	whole, parts, err := hashesOf(bare)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,11 @@ func SignDetached(bare, data []byte, key ed25519.PrivateKey) ([]byte, error) {
 		}
 	}
 	kept = slices.DeleteFunc(kept, func(s set) bool { return !s.covers(whole, parts) })
-	mine := one{algorithm: ed25519ID, bytes: ed25519.Sign(key, message(parts))}
+	made, err := signedBy(key, message(parts))
+	if err != nil {
+		return nil, err
+	}
+	mine := one{algorithm: ed25519ID, bytes: made}
 	at := slices.IndexFunc(kept, func(s set) bool { return bytes.Equal(s.hashes, parts) })
 	switch {
 	case at < 0:
@@ -81,6 +86,19 @@ func SignDetached(bare, data []byte, key ed25519.PrivateKey) ([]byte, error) {
 	encoded := encode(kept)
 	_, err = decode(encoded) // within the bounds
 	return encoded, err
+}
+
+// signedBy has a key sign a text, wherever the key is, and verifies that it did.
+func signedBy(key crypto.Signer, text []byte) ([]byte, error) {
+	public, ok := key.Public().(ed25519.PublicKey)
+	if !ok {
+		return nil, errors.New("the key is none of Ed25519")
+	}
+	made, err := key.Sign(nil, text, crypto.Hash(0))
+	if err == nil && !ed25519.Verify(public, text, made) {
+		err = fmt.Errorf("the signature does not belong to the public key %s", FormatPublic(public))
+	}
+	return made, err
 }
 
 // Attach returns a module with signature data as its first section.

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
@@ -12,13 +13,16 @@ const mostKeys = 8
 
 // SignText returns the signatures of a text by all keys: for each, the public key, a colon and the signature, both in Base64; commas are
 // between them. The domain keeps a signature from being one of anything else.
-func SignText(domain, text string, keys ...ed25519.PrivateKey) (string, error) {
+func SignText[K crypto.Signer](domain, text string, keys ...K) (string, error) {
 	if len(keys) == 0 || len(keys) > mostKeys {
 		return "", fmt.Errorf("there are %d keys: give from 1 to %d", len(keys), mostKeys)
 	}
 	all := make([]string, len(keys))
 	for i, key := range keys {
-		made := ed25519.Sign(key, []byte(domain+text))
+		made, err := signedBy(key, []byte(domain+text))
+		if err != nil {
+			return "", err
+		}
 		all[i] = FormatPublic(key.Public().(ed25519.PublicKey)) + ":" + base64.StdEncoding.EncodeToString(made)
 	}
 	return strings.Join(all, ","), nil

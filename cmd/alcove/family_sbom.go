@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/registry/materials"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+func (a *app) familySBOMCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "sbom M.wasm", Short: "Print the bill of materials of a module", Args: arguments(1, 1),
+		Long: `Print what a module is made of, in CycloneDX 1.6: its digest, version and requested powers, its custom sections with their digests, its
+toolchain as the section producers has it, and for Go the version, the main module and all others. It is what the module says of itself: a
+signature tells who says so. Equal modules have equal bills: there is no time and no serial number.`,
+		Example: "  alcove family sbom notes.wasm > notes.cdx.json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			module, err := readModule(args[0])
+			if err != nil {
+				return err
+			}
+			bom, err := a.bomOf(args[0], module)
+			if err != nil {
+				return err
+			}
+			out := cdx.NewBOMEncoder(a.out, cdx.BOMFileFormatJSON)
+			out.SetPretty(true)
+			return out.EncodeVersion(bom, cdx.SpecVersion1_6)
+		},
+	}
+}
+
+// bomOf is the bill of materials of a module.
+func (a *app) bomOf(path string, module []byte) (*cdx.BOM, error) {
+	report, err := checkModule(path, module)
+	if err != nil {
+		return nil, err
+	}
+	made, err := materials.Of(module)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m := report.Manifest
+	properties := []cdx.Property{{Name: "alcove:abi", Value: fmt.Sprint(m.ABI)}, {Name: "alcove:signed", Value: fmt.Sprint(signature.In(module))}}
+	for _, c := range m.Capabilities {
+		properties = append(properties, cdx.Property{Name: "alcove:capability", Value: string(c.Name)})
+	}
+	for _, p := range made.Producers {
+		properties = append(properties, cdx.Property{Name: "wasm:" + p.Field, Value: p.Name + " " + p.Version})
+	}
+	main := cdx.Component{BOMRef: "family", Type: cdx.ComponentTypeApplication, Name: m.Name, Version: m.Version, Description: m.Description,
+		Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: report.Digest}}, Properties: &properties}
+	bom := cdx.NewBOM()
+	bom.SerialNumber = ""
+	bom.Metadata = &cdx.Metadata{Component: &main}
+	list := append(sectionsOf(made), goModules(made)...)
+	bom.Components = &list
+	return bom, nil
+}
+
+func sectionsOf(m materials.Materials) (list []cdx.Component) {
+	for i, s := range m.Sections {
+		list = append(list, cdx.Component{BOMRef: fmt.Sprintf("section-%d", i), Type: cdx.ComponentTypeData, Name: s.Name,
+			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: s.SHA256}}, Properties: &[]cdx.Property{{Name: "wasm:bytes", Value: fmt.Sprint(s.Bytes)}}})
+	}
+	return list
+}
+
+// goModules are the standard library and the modules that Go linked.
+func goModules(m materials.Materials) (list []cdx.Component) {
+	if m.Go == nil {
+		return nil
+	}
+	list = append(list, cdx.Component{BOMRef: "go", Type: cdx.ComponentTypeFramework, Name: "go", Version: m.Go.GoVersion, PackageURL: "pkg:golang/std@" + m.Go.GoVersion})
+	for _, d := range slices.Concat([]*moduleOfGo{{m.Go.Main.Path, m.Go.Main.Version, m.Go.Main.Sum}}, depsOf(m)) {
+		if d.path == "" {
+			continue
+		}
+		c := cdx.Component{BOMRef: d.path + "@" + d.version, Type: cdx.ComponentTypeLibrary, Name: d.path, Version: d.version, PackageURL: "pkg:golang/" + d.path + "@" + d.version}
+		if d.sum != "" {
+			c.Properties = &[]cdx.Property{{Name: "go:sum", Value: d.sum}}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+type moduleOfGo struct{ path, version, sum string }
+
+func depsOf(m materials.Materials) (list []*moduleOfGo) {
+	for _, d := range m.Go.Deps {
+		if d.Replace != nil {
+			d = d.Replace
+		}
+		list = append(list, &moduleOfGo{d.Path, d.Version, d.Sum})
+	}
+	return list
+}

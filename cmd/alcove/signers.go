@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/alcove-memory/alcove/host/store/sealing"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+const (
+	ofAgent     = "ssh-agent:" // begins a key that the agent of SSH has
+	agentWithin = 2 * time.Minute
+	signWithin  = 2 * time.Minute // for a command, which may ask a person
+	longestMade = 4 << 10         // bytes that a command prints
+)
+
+// signerFlags say how secret keys are opened.
+type signerFlags struct{ passphrase string }
+
+func (f *signerFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.passphrase, "passphrase-file", "", "the passphrase of an encrypted secret key is in this file")
+}
+
+// keySigner signs, and public is its public key as text.
+type keySigner struct {
+	crypto.Signer
+	public string
+}
+
+func signerOf(s crypto.Signer) (keySigner, error) {
+	public, ok := s.Public().(ed25519.PublicKey)
+	if !ok {
+		return keySigner{}, errors.New("the key is none of Ed25519")
+	}
+	return keySigner{s, signature.FormatPublic(public)}, nil
+}
+
+// signer is the key that a flag names: a file, which may be encrypted, or ssh-agent:NAME.
+func (a *app) signer(ctx context.Context, name string, f signerFlags) (keySigner, error) {
+	if wanted, ok := strings.CutPrefix(name, ofAgent); ok {
+		return a.signerOfAgent(ctx, wanted)
+	}
+	data, err := readFile(name, keyFileLimit)
+	if err != nil {
+		return keySigner{}, err
+	}
+	if sealing.IsSealed(data) {
+		if data, err = opened(data, f.passphrase); err != nil {
+			return keySigner{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	secret, err := signature.ParsePair(data)
+	if err != nil {
+		return keySigner{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return signerOf(secret)
+}
+
+// opened decrypts a secret key.
+func opened(data []byte, passphrase string) ([]byte, error) {
+	if passphrase == "" {
+		return nil, &usageError{errors.New("the secret key is encrypted: give --passphrase-file")}
+	}
+	text, err := passphraseIn(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	by, err := sealing.ByPassphrase(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := by.Open(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, keyFileLimit))
+}
+
+// sealedPair encrypts a secret key with the passphrase in a file.
+func sealedPair(key ed25519.PrivateKey, passphrase string) ([]byte, error) {
+	pair := signature.EncodePair(key)
+	if passphrase == "" {
+		return pair, nil
+	}
+	text, err := passphraseIn(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	by, err := sealing.WithPassphrase(text)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	var out bytes.Buffer
+	err = sealedTo(by, func(w io.Writer) error { _, err := w.Write(pair); return err })(&out)
+	return out.Bytes(), err
+}
+
+// signerOfAgent is the key of Ed25519 in the agent of SSH whose comment, fingerprint or public text is wanted; empty: its only one.
+func (a *app) signerOfAgent(ctx context.Context, wanted string) (keySigner, error) {
+	path := a.env("SSH_AUTH_SOCK")
+	if path == "" {
+		return keySigner{}, &usageError{errors.New("SSH_AUTH_SOCK is not set: start an agent with eval $(ssh-agent), and add the key with ssh-add")}
+	}
+	d := net.Dialer{Timeout: agentWithin}
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return keySigner{}, fmt.Errorf("reach the agent of SSH: %w", err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(agentWithin)); err != nil {
+		return keySigner{}, err
+	}
+	client := agent.NewClient(conn)
+	list, err := client.List()
+	if err != nil {
+		return keySigner{}, fmt.Errorf("ask the agent of SSH for its keys: %w", err)
+	}
+	var found []agentSigner
+	for _, k := range list {
+		s, ok := ed25519Of(client, k)
+		if ok && (wanted == "" || wanted == k.Comment || wanted == ssh.FingerprintSHA256(k) || wanted == signature.FormatPublic(s.public)) {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		return keySigner{}, fmt.Errorf("the agent of SSH has %d keys of Ed25519 named %.100q: name one by its comment or its fingerprint, as ssh-add -l shows them", len(found), wanted)
+	}
+	return signerOf(found[0])
+}
+
+// agentSigner signs by the agent of SSH, which keeps the secret.
+type agentSigner struct {
+	agent  agent.Agent
+	key    ssh.PublicKey
+	public ed25519.PublicKey
+}
+
+func ed25519Of(by agent.Agent, k *agent.Key) (s agentSigner, ok bool) {
+	key, err := ssh.ParsePublicKey(k.Blob)
+	if err != nil {
+		return s, false
+	}
+	public, ok := key.(ssh.CryptoPublicKey)
+	if !ok {
+		return s, false
+	}
+	raw, ok := public.CryptoPublicKey().(ed25519.PublicKey)
+	return agentSigner{by, key, raw}, ok
+}
+
+// Public implements crypto.Signer.
+func (s agentSigner) Public() crypto.PublicKey { return s.public }
+
+// Sign implements crypto.Signer.
+func (s agentSigner) Sign(_ io.Reader, text []byte, _ crypto.SignerOpts) ([]byte, error) {
+	made, err := s.agent.Sign(s.key, text)
+	if err != nil {
+		return nil, fmt.Errorf("have the agent of SSH sign: %w", err)
+	}
+	return made.Blob, nil
+}
+
+// commandSigner has a command sign what is on its standard input: it prints the signature, 64 bytes or their Base64.
+type commandSigner struct {
+	ctx    context.Context
+	words  []string
+	public ed25519.PublicKey
+	errors io.Writer
+}
+
+// commandOf is the signer of --sign-command and --public.
+func (a *app) commandOf(ctx context.Context, command, public string) (keySigner, error) {
+	words := strings.Fields(command)
+	if len(words) == 0 || public == "" {
+		return keySigner{}, &usageError{errors.New("--sign-command: give a command, and the public key that it signs for with --public")}
+	}
+	key, err := publicKey(public)
+	if err != nil {
+		return keySigner{}, err
+	}
+	return signerOf(commandSigner{ctx, words, key, a.err})
+}
+
+// Public implements crypto.Signer.
+func (s commandSigner) Public() crypto.PublicKey { return s.public }
+
+// Sign implements crypto.Signer.
+func (s commandSigner) Sign(_ io.Reader, text []byte, _ crypto.SignerOpts) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, signWithin)
+	defer cancel()
+	c := exec.CommandContext(ctx, s.words[0], s.words[1:]...)
+	c.Stdin, c.Stderr, c.Env = bytes.NewReader(text), s.errors, append(os.Environ(), "ALCOVE_SIGN_PUBLIC="+signature.FormatPublic(s.public))
+	c.WaitDelay = time.Second
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("run the command that signs: %w", err)
+	}
+	made, err := io.ReadAll(io.LimitReader(out, longestMade+1))
+	if err = errors.Join(err, c.Wait()); err != nil {
+		return nil, fmt.Errorf("run the command that signs, %s: %w", s.words[0], err)
+	}
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(made))); err == nil && len(raw) == ed25519.SignatureSize {
+		made = raw
+	}
+	if len(made) != ed25519.SignatureSize {
+		return nil, fmt.Errorf("the command %s printed %d bytes: a signature of Ed25519 has %d, or is their Base64", s.words[0], len(made), ed25519.SignatureSize)
+	}
+	return made, nil
+}
