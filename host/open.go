@@ -143,6 +143,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.account.Of(h.space, h.sessions)
+	if h.among.lead != nil {
+		h.account.Metrics().Lease(h.among.lead.Left)
+	}
 	h.closers.Later("the account of refusals", space.Running(ctx, h.account.Run)) // before the audit log closes
 	if err := h.openAdmission(); err != nil {
 		return err

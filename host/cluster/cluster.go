@@ -298,6 +298,16 @@ func (l *Lead) Check() error {
 // Server returns the id of this server.
 func (l *Lead) Server() string { return l.m.self.ID }
 
+// Left returns for how long this server surely leads the space on, unless it renews.
+func (l *Lead) Left() time.Duration {
+	if l.Check() != nil {
+		return 0
+	}
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	return time.Until(l.m.until)
+}
+
 // Lost is closed when another server leads the space.
 func (l *Lead) Lost() <-chan struct{} { return l.lost }
 

@@ -55,6 +55,22 @@ func TestASessionOverHTTPGoesOnWithTheNextLeader(t *testing.T) {
 	})
 }
 
+func TestTheMetricsOfASpaceHaveTheLeaseOfItsLeader(t *testing.T) {
+	t.Parallel()
+	list := three(t)
+	key := issue(t, list[0])
+	for i, s := range list {
+		r := must.Get(http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/metrics", nil))
+		r.Header.Set("Authorization", "Bearer "+key)
+		got := must.Get(http.DefaultClient.Do(r))
+		text := string(must.Get(io.ReadAll(got.Body)))
+		got.Body.Close()
+		if !strings.Contains(text, "alcove_lease_left_seconds ") {
+			t.Errorf("metrics by way of server %d: got %d %.300s, want the lease", i, got.StatusCode, text)
+		}
+	}
+}
+
 func TestAStreamBySomeServerHasTheEventsOfAll(t *testing.T) {
 	t.Parallel()
 	list := three(t)

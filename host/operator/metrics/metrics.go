@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -78,6 +79,12 @@ func lockGauge(locked func() bool) prometheus.GaugeFunc {
 		}
 		return 0
 	})
+}
+
+// Lease adds for how long, in seconds, the server surely leads its space on, unless it renews.
+func (m *Metrics) Lease(left func() time.Duration) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "alcove_lease_left_seconds",
+		Help: "For how long the server leads the space on if it does not renew its lease; 0 or less: it answers no calls."}, func() float64 { return left().Seconds() }))
 }
 
 // Count counts a call.
