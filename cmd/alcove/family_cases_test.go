@@ -127,3 +127,28 @@ func TestOneFileOfCasesFitsTheFamilyInEachLanguage(t *testing.T) {
 		})
 	}
 }
+
+// One family that is written in each language answers the same cases. Each day another compiled language has its turn.
+func TestRemindersAnswerAlikeInEachLanguage(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	family := filepath.Join(root, "guests", "examples", "reminders")
+	for _, language := range append(stress.Pick(t, 1, project.Compiled()), "javascript", "typescript", "python") {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			out, pack := t.TempDir(), "family.*"
+			env := readmeHome(t)
+			if slices.Contains(project.Compiled(), language) {
+				env, pack = append(scaffolds(t, language), "OUT="+filepath.Join(out, "raw.wasm")), filepath.Join(out, "raw.wasm")+" --manifest ../manifest.json"
+				runInShell(t, env, "sh "+filepath.Join(root, "sdk", "compilers.sh")+" "+language+" "+filepath.Join(family, language, "build.sh"))
+			}
+			said := runInShell(t, env, "cd "+filepath.Join(family, language)+" && alcove family pack "+pack+" -o "+out+"/reminders.wasm && alcove family test "+out+"/reminders.wasm --cases ../cases.jsonl")
+			if !strings.Contains(said, "5 cases, 0 updated") {
+				t.Errorf("it says %s, want 5 cases that pass", said)
+			}
+		})
+	}
+}

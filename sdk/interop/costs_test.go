@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 // costs are what the conformance guest of a language costs: medians.
 type costs struct {
+	lines      int           // of its source
 	bytes      int           // of the packed module
 	cold, warm time.Duration // to load it, compiled and from the cache
 	first      time.Duration // call after a load
@@ -47,6 +49,8 @@ func rounds(t *testing.T) (loads, calls int) {
 // it measure N calls (make family-costs); otherwise the guest in C is measured alone, because to compile the others takes seconds.
 func TestCostsOfEachLanguage(t *testing.T) {
 	names, modules := []string{"C"}, map[string]string{"C": "testdata/c.wasm", "C++": "testdata/cpp.wasm", "Rust": "testdata/rust.wasm", "AssemblyScript": "testdata/assemblyscript.wasm"}
+	sources := map[string]string{"Go": "conform/conform.go", "Rust": "rust/family.rs", "C": "c/family.c", "C++": "cpp/family.cpp", "AssemblyScript": "assemblyscript/family.ts",
+		"JavaScript": "javascript/family.js", "Python": "python/family.py"}
 	loads, calls := rounds(t)
 	if calls > 1 {
 		names, modules["Go"] = []string{"Go", "Rust", "C", "C++", "AssemblyScript", "JavaScript", "Python"}, builtGo(t)
@@ -58,11 +62,12 @@ func TestCostsOfEachLanguage(t *testing.T) {
 		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n| language | module | cold load | warm load | first call | call | call with 4 operations | echo of 64 KiB | call after it | its memory | fuel of a call | fuel per ms |\n"+
-		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&table, "\n| language | lines | module | cold load | warm load | first call | call | call with 4 operations | echo of 64 KiB | call after it | its memory | fuel of a call | fuel per ms |\n"+
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, name := range names {
 		c := measured(t, modules[name], loads, calls)
-		fmt.Fprintf(&table, "| %s | %d KB | %.0f ms | %.1f ms | %.2f ms | %.0f µs | %.0f µs | %.1f ms | %.2f ms | %.1f MiB | %d | %.1f million |\n", name, c.bytes/1000,
+		c.lines = linesOf(t, sources[name])
+		fmt.Fprintf(&table, "| %s | %d | %d KB | %.0f ms | %.1f ms | %.2f ms | %.0f µs | %.0f µs | %.1f ms | %.2f ms | %.1f MiB | %d | %.1f million |\n", name, c.lines, c.bytes/1000,
 			ms(c.cold), ms(c.warm), ms(c.first), 1000*ms(c.call), 1000*ms(c.operations), ms(c.large), ms(c.next), float64(c.memory)/(1<<20), c.fuel, c.rate/1e6)
 		if c.fuel <= 0 || c.memory <= 0 || c.rate <= 0 {
 			t.Errorf("%s: nothing was measured: %+v", name, c)
@@ -70,6 +75,15 @@ func TestCostsOfEachLanguage(t *testing.T) {
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	t.Logf("%s\nmedians of %d loads and %d calls; load averages %s", &table, loads, calls, cmp.Or(strings.TrimSpace(string(load)), "unknown"))
+}
+
+func linesOf(t *testing.T, path string) int {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(data, []byte("\n"))
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

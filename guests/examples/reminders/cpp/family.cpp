@@ -1,0 +1,82 @@
+// Cards that come back at growing intervals.
+#include "alcove.hpp"
+
+struct card_in { alcove_text card, text; int64_t grade; };
+struct added { alcove_text card; int64_t due; };
+struct reviewed { alcove_text card; int64_t days, due; };
+struct card { alcove_text text; int64_t days, times, ease, due; };
+struct due_card { alcove_text card, text; };
+struct all_due { const alcove_value *cards; };
+struct nothing {};
+ALCOVE_OBJECT(card_in, ALCOVE_MAY(card_in, card, text), ALCOVE_MAY(card_in, text, text), ALCOVE_MAY(card_in, grade, int));
+ALCOVE_OBJECT(added, ALCOVE_MUST(added, card, text), ALCOVE_MUST(added, due, int));
+ALCOVE_OBJECT(reviewed, ALCOVE_MUST(reviewed, card, text), ALCOVE_MUST(reviewed, days, int), ALCOVE_MUST(reviewed, due, int));
+ALCOVE_OBJECT(card, ALCOVE_MUST(card, text, text), ALCOVE_MUST(card, days, int), ALCOVE_MUST(card, times, int), ALCOVE_MUST(card, ease, int), ALCOVE_MUST(card, due, int));
+ALCOVE_OBJECT(due_card, ALCOVE_MUST(due_card, card, text), ALCOVE_MUST(due_card, text, text));
+ALCOVE_OBJECT(all_due, ALCOVE_MUST(all_due, cards, value));
+
+static int64_t digits(const char *at, int n) {
+  int64_t v = 0;
+  while (n--) v = v * 10 + *at++ - '0';
+  return v;
+}
+
+// The day of the request, since 1970.
+static int64_t today(const alcove_call &c) {
+  const char *now = c.context.now.at;
+  int64_t month = digits(now + 5, 2), year = digits(now, 4) - (month <= 2), of_era = year % 400;
+  return year / 400 * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * ((month + 9) % 12) + 2) / 5 + digits(now + 8, 2) - 1 - 719468;
+}
+
+static alcove_status keep(alcove_call &c, alcove_text key, const card &v) {
+  alcove_record_item item{.key = key, .value = alcove_parse(alcove_encode(&alcove_is_card, &v))};
+  alcove_record_put_request put{.collection = ALCOVE_TEXT("cards"), .items = {&item, 1}};
+  alcove_record_put_response stored{};
+  return alcove_op_record_put(&c, &put, &stored);
+}
+
+static alcove_status add(alcove_call &c, const card_in &in, added &out) {
+  if (!in.card.len) return alcove_fail(&c, ALCOVE_INVALID_ARGUMENT, "name the card");
+  out = {in.card, today(c)};
+  return keep(c, in.card, {in.text, 0, 0, 250, today(c)});
+}
+
+static alcove_status review(alcove_call &c, const card_in &in, reviewed &out) {
+  alcove_text key = in.card;
+  alcove_record_get_request get{.collection = ALCOVE_TEXT("cards"), .keys = {&key, 1}};
+  alcove_record_get_response found{};
+  if (alcove_op_record_get(&c, &get, &found)) return ALCOVE_FAILED;
+  if (!found.records.at[0]) return alcove_fail(&c, ALCOVE_NOT_FOUND, "there is no card %t", key);
+  card v{};
+  alcove_decode(&alcove_is_card, found.records.at[0]->value, &v);
+  v.times = in.grade < 3 ? 0 : v.times + 1;
+  v.days = v.times < 2 ? 1 : v.times == 2 ? 6 : (v.days * v.ease + 50) / 100;
+  v.ease += 10 - (5 - in.grade) * (8 + (5 - in.grade) * 2);
+  if (v.ease < 130) v.ease = 130;
+  v.due = today(c) + v.days;
+  out = {key, v.days, v.due};
+  return keep(c, key, v);
+}
+
+static alcove_status due(alcove_call &c, const nothing &, all_due &out) {
+  alcove_record_list_request list{.collection = ALCOVE_TEXT("cards"), .limit = 1000};
+  alcove_record_list_response found{};
+  if (alcove_op_record_list(&c, &list, &found)) return ALCOVE_FAILED;
+  alcove_text all = ALCOVE_TEXT("[");
+  for (size_t i = 0; i < found.records.n; i++) {
+    card v{};
+    alcove_decode(&alcove_is_card, found.records.at[i].value, &v);
+    due_card one{found.records.at[i].key, v.text};
+    if (v.due <= today(c)) all = alcove_format("%t%s%t", all, all.len > 1 ? "," : "", alcove_encode(&alcove_is_due_card, &one));
+  }
+  out.cards = alcove_parse(alcove_format("%t]", all));
+  return ALCOVE_OK;
+}
+
+static const alcove_handler tools[] = {
+  alcove::handler<add>("reminders_add", alcove_is_card_in, alcove_is_added),
+  alcove::handler<review>("reminders_review", alcove_is_card_in, alcove_is_reviewed),
+  alcove::handler<due>("reminders_due", alcove_is_nothing, alcove_is_all_due),
+  {},
+};
+const alcove_family alcove_served = {.tools = tools};
