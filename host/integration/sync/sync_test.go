@@ -162,6 +162,24 @@ func TestAReadOnlyServerGivesAndTakesNothing(t *testing.T) {
 	mustHave(hub, teas)
 }
 
+func TestALockedServerTakesMemoriesAlone(t *testing.T) {
+	t.Parallel()
+	hub := server.Teas(t)
+	l := laptop(t, hub, hub.Issue("ann", server.ReadWrite, "*"), nil)
+	if _, err := operator.Query(t.Context(), hub.Acts, operator.LockDirectory); err != nil {
+		t.Fatalf("lock the directory: %v", err)
+	}
+	before, err := os.ReadFile(filepath.Join(hub.Dir, "alcove.lock"))
+	must.Do(t, err)
+	l.Put("home", "mine", "a laptop's tea")
+	mustExchange(l, both)
+	mustHave(hub, `home/k="tea at home" home/mine="a laptop's tea" team/a/k="tea of the team" team/b/k="tea of others"`)
+	after, err := os.ReadFile(filepath.Join(hub.Dir, "alcove.lock"))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the lock file became %s, %v, want it as it was", after, err)
+	}
+}
+
 func TestARemoteIsKeptWithoutItsKey(t *testing.T) {
 	t.Parallel()
 	hub := server.Teas(t)

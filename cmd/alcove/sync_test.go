@@ -1,0 +1,52 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// offline is a machine with a memory of its own, and a file with a key of the team's server.
+func (s *team) offline() (m machine, hub []string) {
+	s.t.Helper()
+	secret, _ := s.key("--agent", "ann", "--namespaces", "*")
+	m = s.machine("")
+	m.env = strings.Split(strings.Join(m.env[:5], "\n")+"\nALCOVE_DATA="+filepath.Join(m.home, "memory")+"\nALCOVE_LISTEN=off", "\n")
+	file := filepath.Join(m.home, "hub.key")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		s.t.Fatalf("write a key: %v", err)
+	}
+	s.t.Cleanup(func() { m.program("stop").Run() }) //nolint:errcheck // it may not run
+	return m, []string{"https://" + s.near(), "--key-file", file, "--ca-file", s.files.Cert}
+}
+
+func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	ann, hub := s.offline()
+	ann.runs(0, "stored tea", "store", "tea", "oolong")
+	ann.runs(0, "stored plan", "store", "plan", "under the bridge", "--namespace", "project/secret")
+	ann.runs(3, "there is none yet", "sync")
+	ann.runs(0, "alcove sync hub", append([]string{"remote", "add", "hub", "--never", "project/secret"}, hub...)...)
+	ann.runs(0, "never project/secret", "remote", "list")
+	ann.runs(0, "to pull 0, to push 1", "remote", "status")
+	ann.runs(0, "pulled 0 memories\npushed 1 memory\n", "sync")
+
+	bob, hub := s.offline()
+	bob.runs(0, "pulled 1 memory", append([]string{"clone"}, hub...)...)
+	bob.runs(2, "is not empty", append([]string{"clone"}, hub...)...)
+	bob.runs(0, "oolong", "recall", "tea")
+	bob.runs(3, "there is no memory", "recall", "plan", "--namespace", "project/secret")
+	bob.runs(0, "stored tea", "store", "tea", "assam")
+	bob.runs(0, "pushed 1 memory", "push", "origin")
+	ann.runs(0, "stored tea", "store", "tea", "darjeeling")
+	ann.runs(0, "pulled 1 memory, 1 changed on both sides\n  default#tea  kept ours\npushed 1 memory\n", "sync", "hub")
+	bob.runs(0, `"taken": 1`, "pull", "--json")
+	bob.runs(0, "darjeeling", "recall", "tea")
+	bob.runs(2, "is not one of newest", "pull", "--strategy", "luck")
+	bob.runs(0, "", "remote", "remove", "origin")
+	bob.runs(3, "there is no remote", "pull", "origin")
+}
