@@ -47,6 +47,7 @@ func rules() []rule {
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/family/outside/files", "host/family/author/conform", "host/memory", "host/family/policy", "host/family/grants", "host/family/catalogue", "host/sandbox", "host/testing/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool", "host/tool/families"}, never: outside},
 		{pkg: "guests/examples", never: outside},
 		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
+		{pkg: "guests/examples/reminders/go", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk", never: outside},
 		{pkg: "sdk/examples/agent"}, // a program to copy: the standard library only
 		// What host and guests share about secrets. It is no SDK of a language, and imports neither.
