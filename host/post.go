@@ -85,8 +85,13 @@ func (g *sharing) start(s *shared, p *post) {
 	g.running.Go(func() { s.accept(g.serving, p) })
 }
 
-// wait waits until all posts have ended.
-func (g *sharing) wait() { g.running.Wait() }
+// wait waits until all posts have ended. None begins any more.
+func (g *sharing) wait() {
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	g.running.Wait()
+}
 
 // ensurePost has a post for a space, so that commands on this machine find it.
 func (s *shared) ensurePost(name string) error {
@@ -106,7 +111,7 @@ func (s *shared) ensurePost(name string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.posts[name] != nil || g.serving.Err() != nil {
+	if g.posts[name] != nil || g.ended {
 		return nil
 	}
 	p, err := s.openPost(name, dir)

@@ -203,7 +203,9 @@ func (s *shared) run(ctx context.Context) error {
 		})
 	}
 	g := s.sharing
+	own := g.posts[g.own]
 	g.serving = serving
+	g.start(s, own)
 	all.Go(func() error {
 		g.member.Run(serving, func() { s.spaces.balance() })
 		return nil
@@ -212,7 +214,6 @@ func (s *shared) run(ctx context.Context) error {
 	if s.http != nil {
 		begin(func() error { return s.serveHTTP(serving) })
 	}
-	g.start(s, g.posts[g.own])
 	begin(func() error {
 		select {
 		case <-ctx.Done():
@@ -225,7 +226,7 @@ func (s *shared) run(ctx context.Context) error {
 	})
 	s.options.Logger.Info("serving, with other servers", "dir", s.options.Dir, "http", s.record.HTTP, "servers", s.peers.Addr(), "store", fmt.Sprint(s.options.Driver))
 	if s.listenAt.Started != nil {
-		s.listenAt.Started(g.posts[g.own].record)
+		s.listenAt.Started(own.record)
 	}
 	err := all.Wait()
 	s.options.Logger.Info("stopped serving", "dir", s.options.Dir, "error", err)
@@ -285,6 +286,7 @@ type sharing struct {
 	locks   map[string]*owner.Lock // of data directories, by space
 	posts   map[string]*post       // by space
 	running sync.WaitGroup         // posts
+	ended   bool                   // no post begins any more
 	names   map[string]bool        // spaces that the database is known to have
 }
 

@@ -43,6 +43,7 @@ type Member struct {
 	o Options
 
 	leasing sync.Mutex // held while a lease is taken or given up
+	looking sync.Mutex // held while the table is read between renewals: many requests wait for the same
 
 	mu       sync.Mutex
 	self     store.Server
@@ -188,10 +189,12 @@ func (m *Member) see(at time.Time, t store.Table) {
 
 // lookAgain reads the table, unless that was done after an instant.
 func (m *Member) lookAgain(ctx context.Context, after time.Time) error {
+	m.looking.Lock()
+	defer m.looking.Unlock()
 	m.mu.Lock()
 	fresh := m.view.at.After(after)
 	m.mu.Unlock()
-	if fresh {
+	if fresh || ctx.Err() != nil {
 		return nil
 	}
 	began := time.Now()

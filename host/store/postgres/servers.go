@@ -23,7 +23,7 @@ var (
 	_ store.Servers = (*servers)(nil)
 )
 
-// leaseConnections is how many connections the table of servers has.
+// leaseConnections is how many connections the table of servers has: to renew, to look, and to take and release leases.
 const leaseConnections = 4
 
 // Servers implements store.Shared.
