@@ -173,7 +173,8 @@ type IssuedKey struct {
 // Invitation is a key that waits for the person that it is for.
 type Invitation = keys.Invitation
 
-// InvitationRequest invites a person, or another device of one. Who has a key already gets the rights of that one where none are named.
+// InvitationRequest invites a person, or another device of one. Who has a key or an invitation already gets the rights of that
+// one where none are named.
 type InvitationRequest struct {
 	Agent      string    `json:"agent"` // the person's name
 	Device     string    `json:"device,omitempty"`

@@ -97,6 +97,9 @@ func TestAnInvitationIsAcceptedOnceAndMakesAKeyOfThePerson(t *testing.T) {
 func TestAPersonsNextDeviceHasTheSameRights(t *testing.T) {
 	s := server.Start(t, host.Options{})
 	first := invite(s, operator.InvitationRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: []operator.Right{"read"}})
+	if waiting := invite(s, operator.InvitationRequest{Agent: "ann"}); !slices.Equal(waiting.Namespaces, []string{"team/*"}) {
+		t.Errorf("an invitation while the first waits: got %+v, want the same rights", waiting.Grant)
+	}
 	if status, _ := joins(s, first.Code, "laptop"); status != http.StatusOK {
 		t.Fatalf("the first device: got %d, want 200", status)
 	}

@@ -26,18 +26,15 @@ func (a Acts) hub() []operator.Binding {
 func (a Acts) invite(_ context.Context, r operator.InvitationRequest) (operator.IssuedInvitation, error) {
 	now := a.Clock()
 	g := keys.Grant{Agent: r.Agent, Namespaces: r.Namespaces, Rights: r.Rights, Limits: r.Limits, Device: r.Device}
-	if len(g.Namespaces) == 0 { // another device of the same person
-		for _, k := range a.Keys.List() {
-			if k.Agent == r.Agent && k.By == nil && k.Subject == nil && k.Holds(now) == nil {
-				g.Namespaces, g.Rights, g.Limits = k.Namespaces, k.Rights, k.Limits
-			}
-		}
-	}
+	usual := a.usual(r.Agent)
 	if len(g.Namespaces) == 0 {
-		g.Namespaces = []string{r.Agent, r.Agent + "/*", operator.GroupPrefix + "*"}
+		g.Namespaces = usual.Namespaces
 	}
 	if len(g.Rights) == 0 {
-		g.Rights = []memory.Right{memory.ToRead, memory.ToWrite, memory.ToBranch, memory.ToUse(memory.AllFamilies)}
+		g.Rights = usual.Rights
+	}
+	if g.Limits == (keys.Limits{}) {
+		g.Limits = usual.Limits
 	}
 	out := operator.IssuedInvitation{Address: a.Address}
 	expires, err := expiry("key_expires", r.KeyExpires, now)
@@ -51,6 +48,23 @@ func (a Acts) invite(_ context.Context, r operator.InvitationRequest) (operator.
 	}
 	err = a.changeKeys("invite", g, func() (err error) { out.Invitation, out.Code, err = a.Keys.Invite(g, until); return err })
 	return out, err
+}
+
+// usual is what a person's next device gets: what their newest key has, or else the newest invitation, or else what new persons get.
+func (a Acts) usual(agent string) keys.Grant {
+	g := keys.Grant{Namespaces: []string{agent, agent + "/*", operator.GroupPrefix + "*"},
+		Rights: []memory.Right{memory.ToRead, memory.ToWrite, memory.ToBranch, memory.ToUse(memory.AllFamilies)}}
+	for _, i := range a.Keys.Invitations() {
+		if i.Agent == agent {
+			g = i.Grant
+		}
+	}
+	for _, k := range a.Keys.List() {
+		if k.Agent == agent && k.By == nil && k.Subject == nil && k.Holds(a.Clock()) == nil {
+			g = k.Grant
+		}
+	}
+	return g
 }
 
 func (a Acts) withdraw(_ context.Context, r operator.InvitationID) (i operator.Invitation, err error) {
