@@ -225,6 +225,9 @@ func TestTheStatusCountsWhatDiffers(t *testing.T) {
 	if err != nil || status.ToPull != 0 || status.ToPush != 0 || status.Error != "" {
 		t.Errorf("the status is %+v, %v, want nothing to pull or push", status, err)
 	}
+	if status, err = operator.Call(t.Context(), l.Acts, operator.GetRemoteStatus, operator.RemoteRequest{Branch: "idea"}); err != nil || !strings.Contains(status.Error, `no branch "idea"`) {
+		t.Errorf("the status of a branch that is missing is %+v, %v, want that there is none", status, err)
+	}
 	hub.Put("home", "k", "newer tea")
 	if status, err = operator.Call(t.Context(), l.Acts, operator.GetRemoteStatus, operator.RemoteRequest{}); err != nil || status.ToPull != 1 {
 		t.Errorf("the status is %+v, %v, want one to pull", status, err)
