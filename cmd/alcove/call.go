@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/memory/spelling"
 	"github.com/alcove-memory/alcove/sdk/client"
 )
 
@@ -40,7 +41,7 @@ func (a *app) callCommand() *cobra.Command {
 		}
 		r, err := a.callMethod(c.Context(), args[0], raw, dryRun)
 		if err != nil {
-			return a.partly(r, err)
+			return a.partly(r, a.didYouMean(c.Context(), args[0], err))
 		}
 		notes := r.Notes
 		if tool := toolName(args[0]); isCore(tool) && tool != "memory_operation" && !a.asJSON { // these members may mean something else to a family
@@ -83,6 +84,32 @@ func (a *app) callMethod(ctx context.Context, method string, params json.RawMess
 		return r, fmt.Errorf("read the answer of %s: %w", method, err)
 	}
 	return client.ToolResult{Structured: operation.Result, Notes: operation.Metadata.Notes}, nil
+}
+
+// mostMeant bounds the tools that are said to be meant.
+const mostMeant = 3
+
+// didYouMean adds to the error of an unknown tool those that are spelled like it.
+func (a *app) didYouMean(ctx context.Context, method string, failed error) error {
+	var failure *client.Error
+	if !errors.As(failed, &failure) || !strings.HasPrefix(failure.Message, "there is no tool ") {
+		return failed
+	}
+	tools, err := a.exported(ctx, []string{"all"})
+	if err != nil {
+		return failed
+	}
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name, strings.TrimPrefix(t.Name, "memory_"))
+	}
+	meant := spelling.Nearest(names, method, mostMeant)
+	if len(meant) == 0 {
+		return failed
+	}
+	said := *failure
+	said.Message = fmt.Sprintf("there is no tool %.80q: did you mean %s? alcove tools --family all lists them", method, strings.Join(meant, " or "))
+	return &said
 }
 
 // partly prints what an operation did before it failed.

@@ -44,7 +44,7 @@ const unchanging = `
 	family jobs cancel; family jobs retry; family keygen; family list; family logs; family meter; family new; family pack; family publish; family pull; family push; family remove;
 	family index; family search;
 	hub; hub group; hub init; hub invite; hub join; hub list; hub remove; hub withdraw;
-	family revoke; family rollback; family sbom; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
+	family revoke; family rollback; family attach; family attachments; family bundle; family sbom; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
 	quota; remote; remote add; remote list; remote remove; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;

@@ -22,6 +22,7 @@ A family that cannot be used is not installed.
 M.wasm is a file, an https address or an OCI reference:
 
   notes.wasm                                   a file
+  notes.bundle                                 one of alcove family bundle
   https://example.org/notes.wasm#sha256=…      the digest is required
   oci://registry.example.org/notes:1@sha256:…  a tag alone is resolved once
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,13 +79,15 @@ func stopFirst(err error) error {
 func (a *app) lockApplyCommand() *cobra.Command {
 	var o datadir.ApplyOptions
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Take a reviewed lock file or configuration file, with its modules", Args: arguments(1, 1),
+		Use: "apply FILE", Short: "Take a reviewed lock file, configuration file or bundle, with its modules", Args: arguments(1, 1),
 		Long: `Take a reviewed lock file in place of alcove.lock, without unlocking the data directory. No server may have it open. Each module that the
 file names is verified by digest, manifest and signatures, as a server does; the difference is shown, and recorded in the audit log before
 it takes effect. A locked directory stays locked, whatever the file says.
 
 Of a configuration file (.yaml), the sections trust, endpoints, roots and families make the lock file: modules of --modules that the grants name
-are installed in it, or replace the installed version. The other sections are for alcove config apply, which a locked server takes.`,
+are installed in it, or replace the installed version. The other sections are for alcove config apply, which a locked server takes.
+
+A bundle of alcove family bundle adds the grant of its family, with its module.`,
 		Example: `  alcove lock apply reviewed.lock --modules reviewed --dry-run
   alcove lock apply alcove.yaml --modules modules
   alcove lock apply reviewed.lock --modules reviewed`,
@@ -96,12 +100,8 @@ are installed in it, or replace the installed version. The other sections are fo
 		if err != nil {
 			return err
 		}
-		var data []byte
-		if isConfigFile(args[0]) {
-			data, err = a.lockOfConfig(c.Context(), dir, args[0], o.Modules)
-		} else {
-			data, err = readFile(args[0], registry.FileLimit+1) // more is refused by name
-		}
+		data, end, err := a.lockToApply(c.Context(), dir, args[0], &o)
+		defer end()
 		if err != nil {
 			return err
 		}
@@ -117,6 +117,24 @@ are installed in it, or replace the installed version. The other sections are fo
 		return a.printLock(done, said)
 	}
 	return c
+}
+
+// lockToApply is the lock file that a file is, has or describes. done removes what it unpacked.
+func (a *app) lockToApply(ctx context.Context, dir, path string, o *datadir.ApplyOptions) (lock []byte, done func(), err error) {
+	done = func() {}
+	switch {
+	case isConfigFile(path):
+		lock, err = a.lockOfConfig(ctx, dir, path, o.Modules)
+	case filepath.Ext(path) == bundleSuffix:
+		var folder string
+		lock, folder, err = lockOfBundle(dir, path)
+		if o.Modules = folder; folder != "" {
+			done = func() { _ = os.RemoveAll(folder) } // of files that only this user can read
+		}
+	default:
+		lock, err = readFile(path, registry.FileLimit+1) // more is refused by name
+	}
+	return lock, done, err
 }
 
 func (a *app) printLock(c datadir.LockChange, said string) error {

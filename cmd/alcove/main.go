@@ -78,6 +78,7 @@ type app struct {
 	warned    bool          // of it
 	asJSON    bool
 	why       string // an operator does something
+	proposal  string // the branch on which the last write is proposed; empty: it is done
 	inFull    bool   // changes of alcove.lock are shown as the difference of the file
 	scope     scope
 	elsewhere serverElsewhere

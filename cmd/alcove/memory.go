@@ -96,6 +96,9 @@ func (a *app) storeCommand() *cobra.Command {
 		if stored.Replaced != nil {
 			former = fmt.Sprintf(" in place of v%d", stored.Replaced.Version)
 		}
+		if a.proposal != "" {
+			return a.printf("proposed %s as v%d on branch %s: it is not stored%s until that is merged\n", stored.Key, stored.Version, a.proposal, a.onBranch())
+		}
 		return a.printf("stored %s as v%d%s%s at %s\n", stored.Key, stored.Version, former, a.onBranch(), clock(stored.Timestamp))
 	}
 	return a.scoped(c)
@@ -402,6 +405,9 @@ func (a *app) forgetCommand() *cobra.Command {
 			return notFound("nothing was %s: there is no memory under %s%s", done, strings.Join(args, ", "), a.onBranch())
 		case printed:
 			return nil
+		}
+		if a.proposal != "" {
+			return a.printf("proposed on branch %s: %d would be %s%s once that is merged\n", a.proposal, answer.Count, done, a.onBranch())
 		}
 		return a.printf("%d %s%s\n", answer.Count, done, a.onBranch())
 	}

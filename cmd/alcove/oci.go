@@ -38,6 +38,9 @@ func (o *sourceFlags) registry() (oci.Client, error) {
 
 // readInstallation reads a module and its detached signature, if there is one, and checks the module before a server is started for it.
 func (a *app) readInstallation(ctx context.Context, name string, from sourceFlags) (i operator.Installation, err error) {
+	if strings.HasSuffix(name, bundleSuffix) && from.signed == "" && !strings.Contains(name, "://") {
+		return a.bundled(name)
+	}
 	if strings.HasPrefix(name, oci.Scheme) {
 		i, _, err = a.pulled(ctx, name, from)
 	} else if i.Module, i.Source, err = moduleFrom(ctx, name); err == nil {

@@ -19,7 +19,7 @@ func onlyRead() []string {
 	return []string{
 		"audit verify --anchor", "audit verify --restored", "backup --incremental", "backup --passphrase-file", "backup --recipients-file", "export --passphrase-file", "export --recipients-file", "import --identity-file", "import --passphrase-file", "restore --identity-file", "restore --passphrase-file", "bench recall --embedder-key-file", "bench recall --embedder-path", "bench scale --dir", "bench scale --text", "config apply", "config plan", "demo --serve", "embedder check --key-file", "embedder check --path", "embedder install --digest", "embedder install --from", "embedder set --key-file",
 		"embedder set --path", "endpoint add --key-file", "family call", "family call --seed", "family check", "family dev", "family dev --seed",
-		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family publish", "family publish --key", "family keygen --passphrase-file", "family publish --passphrase-file", "family sbom", "family sign --passphrase-file", "family sign --public", "family search --index", "family search --key", "family push",
+		"family gen --check", "family inspect", "family install", "family install --signature", "family pack --manifest", "family publish", "family publish --key", "family keygen --passphrase-file", "family publish --passphrase-file", "family attach", "family bundle", "family bundle --lock", "family bundle --signature", "family sbom", "family sign --passphrase-file", "family sign --public", "family search --index", "family search --key", "family push",
 		"family push --signature", "family sign --key", "family test", "family test --cases", "family trust --release", "family update", "family update --signature",
 		"family verify", "family verify --key", "family verify --signature", "import", "lock apply", "lock apply --modules", "mcp --folder", "mcp --project", "purge --set-aside", "replay", "replay --since", "restore",
 		"restore --keep-settings", "root add", "root add --max-bytes", "serve --admin-cert", "serve --admin-clients", "serve --admin-key", "serve --audit-keep", "serve --audit-syslog-ca", "serve --auto", "serve --cluster-key-file", "serve --config", "serve --embedder-key-file", "serve --embedder-path",
@@ -147,6 +147,7 @@ func outputs() []outputCase {
 		{of: "family pack --manifest-out", args: []string{"family", "pack", "SOURCE", "-o", "PACKED", "--manifest-out", "OUT"}, ends: true},
 		{of: "family meter --out", args: []string{"family", "meter", "MODULE", "-o", "OUT"}, ends: true},
 		{of: "family sign --out", args: []string{"family", "sign", "MODULE", "--key", "KEY", "--embedded", "-o", "OUT"}, ends: true},
+		{of: "family bundle --out", args: []string{"family", "bundle", "MODULE", "-o", "OUT"}, ends: true},
 		{of: "family sign --detached", args: []string{"family", "sign", "MODULE", "--key", "KEY", "--detached", "-o", "OUT"}},
 		{of: "family pull --out", args: []string{"family", "pull", "127.0.0.1:1/none:1", "--plain-http", "-o", "OUT"}},
 		{of: "family publish --entry", args: []string{"family", "publish", "MODULE", "127.0.0.1:1/none:1", "--plain-http", "--key", "KEY", "--entry", "OUT"}},

@@ -154,5 +154,6 @@ func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed b
 	if a.asJSON {
 		return true, a.printJSON(r.Structured)
 	}
+	a.proposal = r.Proposal
 	return false, a.printNotes(append(r.Notes, notesIn(r.Structured)...))
 }

@@ -74,7 +74,7 @@ func (c Client) open(r Reference) (*remote.Repository, func(), error) {
 		return nil
 	}}
 	repository := &remote.Repository{
-		Reference: name, PlainHTTP: c.PlainHTTP, MaxMetadataBytes: answerLimit,
+		Reference: name, PlainHTTP: c.PlainHTTP, MaxMetadataBytes: answerLimit, SkipReferrersGC: true, // many registries delete nothing
 		Client: &auth.Client{Client: plain, Credential: auth.CredentialFunc(c.Credentials), Cache: auth.NewCache(), ClientID: "alcove"},
 	}
 	return repository, transport.CloseIdleConnections, nil

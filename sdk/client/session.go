@@ -40,6 +40,7 @@ type ToolResult struct {
 	Text       string          // for people and models
 	Structured json.RawMessage // for programs; nil: the tool has none
 	Notes      []string        // notes of a family's tool, outside its answer
+	Proposal   string          // the branch on which the call's write is proposed; empty: it is done
 }
 
 // NewSession begins a session on a connection, such as the standard input and output of alcove mcp, which finds or starts the server and
@@ -88,7 +89,8 @@ func (s *Session) Call(ctx context.Context, tool string, arguments any) (ToolRes
 		StructuredContent json.RawMessage
 		IsError           bool
 		Meta              struct {
-			Notes []string `json:"alcove/notes"`
+			Notes    []string `json:"alcove/notes"`
+			Proposal string   `json:"alcove/proposal"`
 		} `json:"_meta"`
 	}
 	if err := s.ask(ctx, "tools/call", map[string]any{"name": tool, "arguments": arguments}, &answer); err != nil {
@@ -98,7 +100,7 @@ func (s *Session) Call(ctx context.Context, tool string, arguments any) (ToolRes
 	for _, part := range answer.Content {
 		text = append(text, part.Text)
 	}
-	result := ToolResult{strings.Join(text, "\n"), answer.StructuredContent, answer.Meta.Notes}
+	result := ToolResult{strings.Join(text, "\n"), answer.StructuredContent, answer.Meta.Notes, answer.Meta.Proposal}
 	if answer.IsError {
 		return result, result.failed()
 	}
