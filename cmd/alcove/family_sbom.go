@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -27,9 +29,11 @@ signature tells who says so. Equal modules have equal bills: there is no time an
 			if err != nil {
 				return err
 			}
-			out := cdx.NewBOMEncoder(a.out, cdx.BOMFileFormatJSON)
-			out.SetPretty(true)
-			return out.EncodeVersion(bom, cdx.SpecVersion1_6)
+			var out bytes.Buffer
+			if err := cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).EncodeVersion(bom, cdx.SpecVersion1_6); err != nil {
+				return err
+			}
+			return a.printJSON(json.RawMessage(out.Bytes())) // which escapes what would steer a terminal
 		},
 	}
 }
