@@ -215,7 +215,7 @@ func TestPythonIsStoppedByTheLimitsOfAllGuests(t *testing.T) {
 }
 
 func TestCallsOfPythonLeaveNothing(t *testing.T) {
-	callsLeaveNothing(t, hostileFamily(t, "family.py", hostilePython), []string{"classes", "builtins", "texts"})
+	callsLeaveNothing(t, hostileFamily(t, "family.py", hostilePython), []string{"classes", "builtins", "exits"})
 }
 
 // What a source does while it is loaded is stopped, too.
