@@ -19,6 +19,10 @@ const (
 	GetAuditHead Act[None, AuditHead] = "audit-head"
 	// CloseSpace closes one of several spaces of a server, which opens it again for its next client.
 	CloseSpace Act[None, None] = "space-close"
+	// GetCluster returns the servers of a database, and who leads its spaces.
+	GetCluster Act[None, Cluster] = "cluster"
+	// DrainServer hands the spaces of a server over to the others. It leads none from then on, and forwards.
+	DrainServer Act[None, None] = "cluster-drain"
 	// OpenConsole issues a ticket of the console, which begins one session of the operator within a minute.
 	OpenConsole Act[None, ConsoleTicket] = "console-ticket"
 )

@@ -2,14 +2,6 @@ package operator
 
 import "time"
 
-// Acts on a server that shares spaces with others. They are about the server that is asked, not about a space.
-const (
-	// GetCluster returns the servers of a database, and who leads its spaces.
-	GetCluster Act[None, Cluster] = "cluster"
-	// DrainServer hands the spaces of a server over to the others. It leads none from then on, and forwards.
-	DrainServer Act[None, None] = "cluster-drain"
-)
-
 // Cluster is the servers that share a database.
 type Cluster struct {
 	Self    string          `json:"self"`              // the id of the server that was asked
