@@ -85,6 +85,7 @@ func TestOnlyKnownFunctionsOfTheCommandLineWriteFiles(t *testing.T) {
 		"keepSecret":       "a secret in the data directory",
 		"develop":          "memories in a directory of its own",
 		"copyLocked":       "the draft of a lock file in a directory of its own",
+		"lockOfBundle":     "unpacks into a directory of its own",
 		"polled":           "opens the standard input again, to read it",
 	}
 	writes := map[string][]string{"os": {"WriteFile", "Create", "OpenFile", "Rename", "CreateTemp"}, "durable": {"WriteFile", "Write", "Output"}}
