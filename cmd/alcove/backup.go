@@ -14,50 +14,69 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
+	"github.com/alcove-memory/alcove/host/store/objects"
 )
 
 func (a *app) backupCommand() *cobra.Command {
 	incremental := false
 	var seal sealFlags
+	var bucket bucketBackup
 	c := &cobra.Command{
-		Use:   "backup FOLDER|FILE",
-		Short: "Back up everything into a folder or a single file while the server runs; --incremental adds changes",
+		Use:   "backup FOLDER|FILE|s3://BUCKET/PREFIX",
+		Short: "Back up everything into a folder, a single file or a bucket while the server runs; --incremental adds changes",
 		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings. Tokens and keys are
 in no backup. A name with an extension, such as space.alcove, is a single file; any other is a folder, which also takes
 increments. A full backup replaces an earlier one of the same store. Where nothing changed, an increment adds no part.
 
 With recipients or a passphrase the parts are encrypted, in the format of age. The list of parts in a folder is not: it tells versions, times,
-sizes and digests, and nothing that is stored.`,
+sizes and digests, and nothing that is stored.
+
+In a bucket of an object server that speaks S3, a full backup begins a chain beside the earlier ones, which --keep removes. What is written is
+kept in the user's cache until it is uploaded: after an interrupt the next backup to that place goes on. --every makes increments at an
+interval, in this process.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			sealer, err := seal.sealer()
 			if err != nil {
 				return err
 			}
-			write, err := backupKind(args[0], incremental, backup.Writer{Sealer: sealer})
+			bucket.place, bucket.incremental, bucket.parts = args[0], incremental, backup.Writer{Sealer: sealer}
+			if err := bucket.check(); err != nil {
+				return err
+			}
+			if objects.IsLocation(args[0]) {
+				return bucket.run(c.Context(), a)
+			}
+			write, err := backupKind(args[0], incremental, bucket.parts)
 			if err != nil {
 				return err
 			}
 			part, err := a.backUp(c.Context(), args[0], write)
-			unchanged := errors.Is(err, backup.ErrUnchanged)
-			if err != nil && !unchanged {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(madeBackup{part, unchanged})
-			}
-			if unchanged {
-				return a.printf("nothing changed since %s, which reaches version %d\n", part.File, part.Until)
-			}
-			if err := a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes); err != nil {
-				return err
-			}
-			return a.noteAbsent(part.Files)
+			return a.printBackup(part, err)
 		},
 	}
 	seal.add(c)
+	bucket.add(a, c)
 	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
 	return c
+}
+
+// printBackup reports a backup, or returns its error.
+func (a *app) printBackup(part backup.Part, err error) error {
+	unchanged := errors.Is(err, backup.ErrUnchanged)
+	if err != nil && !unchanged {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(madeBackup{part, unchanged})
+	}
+	if unchanged {
+		return a.printf("nothing changed since %s, which reaches version %d\n", part.File, part.Until)
+	}
+	if err := a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes); err != nil {
+		return err
+	}
+	return a.noteAbsent(part.Files)
 }
 
 // madeBackup is what the command prints as JSON.
@@ -104,12 +123,19 @@ func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup
 			return backup.Part{}, err
 		}
 	}
+	return a.backUpBy(ctx, func(ctx context.Context, from backup.Source, now time.Time) (backup.Part, error) {
+		return write(ctx, path, from, now)
+	})
+}
+
+// backUpBy is backUp for a place that write knows.
+func (a *app) backUpBy(ctx context.Context, write func(context.Context, backup.Source, time.Time) (backup.Part, error)) (backup.Part, error) {
 	bar := a.progress("backing up", -1)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
 		return receive(ctx, a, operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 	}
 	now := time.Now()
-	part, err := write(ctx, path, from, now)
+	part, err := write(ctx, from, now)
 	if closing := bar.Close(); closing != nil {
 		return part, errors.Join(err, closing)
 	}
@@ -140,21 +166,29 @@ func (a *app) isOutside(path string) error {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	keep := false
+	keep, asOf := false, ""
 	var open openFlags
+	var reach bucketFlags
 	c := &cobra.Command{
-		Use:   "restore FOLDER|FILE",
+		Use:   "restore FOLDER|FILE|s3://BUCKET/PREFIX",
 		Short: "Restore a backup into a data directory (--data) without a store, and verify it",
 		Long: `Make the data directory (--data), which must have no store yet, from a backup, and verify it. Grants, modules of families and
 embedders come with it. A directory that has an alcove.lock or embedders.json of its own, which differs from the backup's, is
-refused, unless it is to go on with that.`,
+refused, unless it is to go on with that.
+
+Of a folder or a bucket, --as-of restores the newest part that has nothing later. What a purge after it erased comes back with it.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := a.ownDir()
 			if err != nil {
 				return err
 			}
-			if err := checkBackup(args[0]); err != nil { // before a data directory is made for it
+			at, err := momentOf(asOf)
+			if err != nil {
+				return err
+			}
+			from, err := a.backupAt(c.Context(), args[0], reach, at) // before a data directory is made for it
+			if err != nil {
 				return err
 			}
 			directory, err := a.directory(dir)
@@ -166,7 +200,7 @@ refused, unless it is to go on with that.`,
 				return err
 			}
 			bar := a.progress("restoring", -1)
-			r, err := directory.Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Opener: opener, Progress: func(done, all int64) {
+			r, err := directory.RestoreFrom(c.Context(), from, datadir.RestoreOptions{KeepSettings: keep, Opener: opener, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})
@@ -177,8 +211,18 @@ refused, unless it is to go on with that.`,
 		},
 	}
 	open.add(c)
+	a.bucketFlags(c, &reach)
+	c.Flags().StringVar(&asOf, "as-of", "", `the state at this moment: a time, a date, "1h ago", yesterday`)
 	c.Flags().BoolVar(&keep, "keep-settings", false, "go on with the alcove.lock and embedders.json of the directory where the backup's differ")
 	return c
+}
+
+// backupAt finds a backup, as of a moment or, if that is zero, in its newest state.
+func (a *app) backupAt(ctx context.Context, place string, reach bucketFlags, asOf time.Time) (datadir.Backup, error) {
+	if objects.IsLocation(place) || !asOf.IsZero() {
+		return a.chain(ctx, place, reach, asOf)
+	}
+	return backup.At(place), checkBackup(place)
 }
 
 // checkBackup makes sure that a backup is a folder or a file.

@@ -60,10 +60,16 @@ func (w Writer) Full(ctx context.Context, dir string, from Source, now time.Time
 var ErrOccupied = errors.New("it has the backup of another store, which would be removed: choose another place, or delete that backup first")
 
 func sameSpace(dir string, old Manifest, p Part) error {
-	if root := old.Base().History.Root(); root != "" && root != p.History.Root() {
+	if !old.SameSpace(p) {
 		return fmt.Errorf("into %s: %w", dir, ErrOccupied)
 	}
 	return nil
+}
+
+// SameSpace reports whether a part is of the space that a backup is of, if it is of any.
+func (m Manifest) SameSpace(p Part) bool {
+	root := m.Base().History.Root()
+	return root == "" || root == p.History.Root()
 }
 
 // ErrUnchanged means that there is nothing to add to a backup.
@@ -79,10 +85,10 @@ func (w Writer) Increment(ctx context.Context, dir string, from Source, now time
 		return Part{}, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}
 	f := &folder{dir: dir, before: m, now: now, sealer: w.Sealer}
-	last := m.Parts[len(m.Parts)-1]
-	if last.Sealed && w.Sealer == nil {
-		return Part{}, fmt.Errorf("the backup in %s is encrypted, and so must its increments be: give the recipients or the passphrase again", dir)
+	if err := w.seals(m, dir); err != nil {
+		return Part{}, err
 	}
+	last := m.Parts[len(m.Parts)-1]
 	p, err := f.add(ctx, m, from, func(p Part) error { return p.follows(last) })
 	if errors.Is(err, ErrUnchanged) {
 		return last, err
@@ -91,6 +97,30 @@ func (w Writer) Increment(ctx context.Context, dir string, from Source, now time
 		return p, fmt.Errorf("back up what changed since version %d: %w", m.Base().Version, err)
 	}
 	return p, nil
+}
+
+// seals checks that parts after encrypted ones are encrypted, too.
+func (w Writer) seals(m Manifest, place string) error {
+	if len(m.Parts) > 0 && m.Parts[len(m.Parts)-1].Sealed && w.Sealer == nil {
+		return fmt.Errorf("the backup in %s is encrypted, and so must its increments be: give the recipients or the passphrase again", place)
+	}
+	return nil
+}
+
+// Next writes the part that follows those of a manifest, a full one if it has none, to a file, syncs it and closes it. place is named in
+// errors. With ErrUnchanged the part adds nothing.
+func (w Writer) Next(ctx context.Context, f *os.File, m Manifest, place string, from Source, now time.Time) (Part, error) {
+	if err := w.seals(m, place); err != nil {
+		return Part{}, errors.Join(err, f.Close())
+	}
+	p, err := writePart(ctx, f, w.Sealer, m.Base(), from, now)
+	if err == nil && len(m.Parts) > 0 {
+		err = p.follows(m.Parts[len(m.Parts)-1])
+	}
+	if err == nil && p.repeats(m.Parts) {
+		err = ErrUnchanged
+	}
+	return p, err
 }
 
 // writePart writes a part to a file, syncs it and closes it.

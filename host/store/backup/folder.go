@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,8 +53,7 @@ func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Pa
 	if err := syncFolder(f.dir); err != nil { // before the manifest lists the part
 		return p, err
 	}
-	m.Alcove, m.Format, m.Parts = kindOfFolder, format, append(slices.Clone(m.Parts), p)
-	return p, writeManifest(f.dir, m)
+	return p, writeManifest(f.dir, m.With(p))
 }
 
 // unchanged checks that no other process added a part meanwhile, which would be lost.
@@ -72,14 +70,18 @@ func (f *folder) unchanged() error {
 
 // removeOthers removes the parts that a full one replaces, and those that no manifest ever named.
 func (f *folder) removeOthers(keep Part) error {
-	ours := regexp.MustCompile(`^(full|from-\d{12,20})-to-\d{12,20}-[0-9a-f]{8}\.part$`)
 	files, err := os.ReadDir(f.dir)
 	for _, file := range files {
-		if name := file.Name(); name != keep.File && file.Type().IsRegular() && ours.MatchString(name) {
+		if name := file.Name(); name != keep.File && file.Type().IsRegular() && IsPart(name) {
 			err = errors.Join(err, removeSlowly(filepath.Join(f.dir, name)))
 		}
 	}
 	return err
+}
+
+// IsPart reports whether a name is one that parts of backups have.
+func IsPart(name string) bool {
+	return regexp.MustCompile(`^(full|from-\d{12,20})-to-\d{12,20}-[0-9a-f]{8}\.part$`).MatchString(name)
 }
 
 // removeAbandoned removes files of interrupted backups.

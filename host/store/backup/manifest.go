@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +18,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
+// The file that lists the parts of a backup.
 const (
-	manifestName = "backup.json"
-	manifestSize = 16 << 20 // bytes of a manifest, at most
+	ManifestName = "backup.json"
+	ManifestSize = 16 << 20 // bytes of a manifest, at most
+)
 
+const (
 	format        = 1
 	kindOfFolder  = "backup folder"
 	earlyManifest = "backup" // of builds before version 1
@@ -43,6 +48,10 @@ type Part struct {
 	Made      time.Time     `json:"made"`
 	State     string        `json:"state,omitempty"` // Base.State
 	Sealed    bool          `json:"encrypted,omitempty"`
+
+	// What is stored of it in a bucket, which may be encrypted.
+	Stored       int64  `json:"stored,omitempty"` // bytes
+	StoredSHA256 string `json:"stored_sha256,omitempty"`
 }
 
 // Manifest lists the parts of a folder: a full part and its increments, in order.
@@ -50,6 +59,8 @@ type Manifest struct {
 	Alcove string `json:"alcove"` // kindOfFolder
 	Format int    `json:"format"`
 	Parts  []Part `json:"parts"`
+	Chain  string `json:"chain,omitempty"`  // its name, in a bucket
+	SHA256 string `json:"sha256,omitempty"` // of the name and the parts as JSON, where it has a name
 }
 
 // Base is the state that an increment continues from.
@@ -82,7 +93,7 @@ var ErrBroken = errors.New("the backup cannot be restored: make a full one")
 // ReadManifest reads the manifest of a folder.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
-	f, err := regular.Open(filepath.Join(dir, manifestName))
+	f, err := regular.Open(filepath.Join(dir, ManifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}
@@ -90,20 +101,42 @@ func ReadManifest(dir string) (Manifest, error) {
 		return m, fmt.Errorf("read the backup's manifest: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, manifestSize))
-	if err == nil {
-		err = json.Unmarshal(data, &m)
+	data, err := io.ReadAll(io.LimitReader(f, ManifestSize))
+	if err != nil {
+		return m, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
+	return ParseManifest(data, dir)
+}
+
+// ParseManifest returns the manifest in a text, which is of a place that errors name.
+func ParseManifest(data []byte, place string) (Manifest, error) {
+	var m Manifest
+	err := json.Unmarshal(data, &m)
 	if err == nil && m.Alcove == earlyManifest {
-		return Manifest{}, fmt.Errorf("the backup in %s: %w", dir, ErrEarly)
+		return Manifest{}, fmt.Errorf("the backup in %s: %w", place, ErrEarly)
 	}
 	if err != nil || m.Alcove != kindOfFolder {
-		return m, fmt.Errorf("%s is not the manifest of a backup (%w)", f.Name(), err)
+		return m, fmt.Errorf("%s in %s is not the manifest of a backup (%w)", ManifestName, place, err)
 	}
 	if m.Format != format {
 		return m, fmt.Errorf("the backup has format %d and this program knows %d: use a newer program", m.Format, format)
 	}
+	if m.Chain != "" && m.SHA256 != digestOf(m.Chain, data) {
+		return m, fmt.Errorf("%s in %s has another sha256 than it says: it was changed: %w", ManifestName, place, ErrBroken)
+	}
 	return m, m.check()
+}
+
+// digestOf returns the digest of a chain's name, and of the parts in a manifest as they are written.
+func digestOf(chain string, manifest []byte) string {
+	var text struct {
+		Parts json.RawMessage `json:"parts"`
+	}
+	compact := bytes.NewBufferString(chain + "\n")
+	if json.Unmarshal(manifest, &text) != nil || json.Compact(compact, text.Parts) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(compact.Bytes()))
 }
 
 // check validates the names and the sequence of the parts.
@@ -174,18 +207,37 @@ func (p Part) matches(found Part) error {
 	return nil
 }
 
-func writeManifest(dir string, m Manifest) error {
+// Encode returns the manifest as a text, which ParseManifest reads.
+func (m Manifest) Encode() ([]byte, error) {
+	if m.Chain != "" {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		m.SHA256 = digestOf(m.Chain, text)
+	}
 	data, err := json.MarshalIndent(m, "", "  ")
+	return append(data, '\n'), err
+}
+
+// With returns the manifest with one more part.
+func (m Manifest) With(p Part) Manifest {
+	m.Alcove, m.Format, m.Parts = kindOfFolder, format, append(slices.Clone(m.Parts), p)
+	return m
+}
+
+func writeManifest(dir string, m Manifest) error {
+	data, err := m.Encode()
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, manifestName+"*"+partial)
+	f, err := os.CreateTemp(dir, ManifestName+"*"+partial)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(data, '\n'))
+	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, manifestName))
+		err = os.Rename(f.Name(), filepath.Join(dir, ManifestName))
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -3,11 +3,8 @@ package backup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
@@ -24,36 +21,20 @@ func Read(ctx context.Context, path string, by *sealing.Opener, to store.Loader,
 	return readFolder(ctx, path, by, to, files, progress)
 }
 
+// At is a backup in a folder or a single file.
+type At string
+
+// Read is the function Read for that backup.
+func (a At) Read(ctx context.Context, by *sealing.Opener, to store.Loader, files Files, progress func(done, all int64)) error {
+	return Read(ctx, string(a), by, to, files, progress)
+}
+
 func readFolder(ctx context.Context, dir string, by *sealing.Opener, to store.Loader, files Files, progress func(done, all int64)) error {
-	m, err := ReadManifest(dir)
+	c, err := Folder(dir)
 	if err != nil {
 		return err
 	}
-	var done, all int64
-	for _, p := range m.Parts {
-		all += p.Bytes
-	}
-	for _, p := range m.Parts {
-		tell := func(n int64) {
-			if progress != nil {
-				progress(done+n, all)
-			}
-		}
-		found, err := readFile(ctx, filepath.Join(dir, p.File), by, to, files, tell)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
-		}
-		if err == nil {
-			err = p.matches(found)
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", p.File, err)
-		}
-		done += p.Bytes
-		tell(0)
-	}
-	to.Continue(m.Base().History)
-	return nil
+	return c.Read(ctx, by, to, files, progress)
 }
 
 func readFile(ctx context.Context, path string, by *sealing.Opener, to store.Loader, files Files, progress func(int64)) (Part, error) {
@@ -62,7 +43,11 @@ func readFile(ctx context.Context, path string, by *sealing.Opener, to store.Loa
 		return Part{}, err
 	}
 	defer f.Close()
-	opened, err := by.Open(f)
+	return readSealed(ctx, f, by, to, files, progress)
+}
+
+func readSealed(ctx context.Context, r io.Reader, by *sealing.Opener, to store.Loader, files Files, progress func(int64)) (Part, error) {
+	opened, err := by.Open(r)
 	if err != nil {
 		return Part{}, err
 	}

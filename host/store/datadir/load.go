@@ -45,12 +45,22 @@ type RestoreOptions struct {
 	Progress     func(done, all int64) // bytes; may be nil
 }
 
-// Restore makes the space of a backup, with its settings, in a directory without a store, wholly or not at all, and verifies
+// Backup is what a directory is restored from.
+type Backup interface {
+	Read(ctx context.Context, by *sealing.Opener, to store.Loader, files backup.Files, progress func(done, all int64)) error
+}
+
+// Restore is RestoreFrom for a folder or a file.
+func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (Restored, error) {
+	return d.RestoreFrom(ctx, backup.At(from), o)
+}
+
+// RestoreFrom makes the space of a backup, with its settings, in a directory without a store, wholly or not at all, and verifies
 // it.
-func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (made Restored, err error) {
+func (d Directory) RestoreFrom(ctx context.Context, from Backup, o RestoreOptions) (made Restored, err error) {
 	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
 		restorer := settings.NewRestorer(d.Path, loading, settings.Options{Keep: o.KeepSettings})
-		if err := backup.Read(ctx, from, o.Opener, nestingLimiter{l}, restorer, o.Progress); err != nil {
+		if err := from.Read(ctx, o.Opener, nestingLimiter{l}, restorer, o.Progress); err != nil {
 			return err
 		}
 		var err error
