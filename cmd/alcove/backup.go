@@ -56,8 +56,8 @@ interval, in this process.`,
 		},
 	}
 	seal.add(c)
+	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder or bucket")
 	bucket.add(a, c)
-	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
 	return c
 }
 
