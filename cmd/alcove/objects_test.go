@@ -106,38 +106,38 @@ func TestAKilledUploadGoesOnWithTheNextBackup(t *testing.T) {
 	u.bucket(u.dir, "backup", u.place())
 	u.importLarge()
 	var once sync.Once
+	var killed atomic.Bool
+	var again, rest atomic.Int64
 	third, hold := make(chan struct{}), make(chan struct{})
-	slow := u.server.Proxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPut && r.URL.Query().Get("partNumber") == "3" {
+	between := u.server.Proxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		number := r.URL.Query().Get("partNumber")
+		switch {
+		case r.Method != http.MethodPut || number == "":
+		case killed.Load() && (number == "1" || number == "2"):
+			again.Add(1)
+		case killed.Load():
+			rest.Add(1)
+		case number == "3":
 			once.Do(func() { close(third) })
 			<-hold
 			return true
 		}
 		return false
 	}, nil)
-	c := u.command(u.dir, slow.URL, "backup", u.place(), "--incremental")
+	c := u.command(u.dir, between.URL, "backup", u.place(), "--incremental")
 	must.Do(t, c.Start())
-	<-third
+	await.Value(t, "the third piece", third)
 	must.Do(t, c.Process.Kill())
 	_ = c.Wait() // it was killed
+	killed.Store(true)
 	close(hold)
 	if said := u.recalls("plan"); !strings.Contains(said, "walnut") {
 		t.Errorf("restored %s while an upload is not complete, want walnut", said)
 	}
-	var first, all atomic.Int64
-	counted := u.server.Proxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if number := r.URL.Query().Get("partNumber"); r.Method == http.MethodPut && number != "" {
-			all.Add(1)
-			if number == "1" || number == "2" {
-				first.Add(1)
-			}
-		}
-		return false
-	}, nil)
 	u.says("store", "plan", "chestnut")
-	must.Do(t, u.command(u.dir, counted.URL, "backup", u.place(), "--incremental").Run())
-	if first.Load() != 0 || all.Load() == 0 {
-		t.Errorf("after a kill the next backup sent %d pieces, %d of them again, want those that were missing", all.Load(), first.Load())
+	must.Do(t, u.command(u.dir, between.URL, "backup", u.place(), "--incremental").Run())
+	if again.Load() != 0 || rest.Load() == 0 {
+		t.Errorf("after a kill the next backup sent %d pieces again, and %d others, want only those that were missing", again.Load(), rest.Load())
 	}
 	if said := u.recalls("plan"); !strings.Contains(said, "chestnut") {
 		t.Errorf("restored %s, want chestnut", said)
@@ -147,15 +147,13 @@ func TestAKilledUploadGoesOnWithTheNextBackup(t *testing.T) {
 // importLarge stores what takes several pieces to upload.
 func (u uploader) importLarge() {
 	u.t.Helper()
-	var lines strings.Builder
-	for i := range 60 {
-		noise := make([]byte, 200_000)
+	dir := u.t.TempDir()
+	for i := range 24 {
+		noise := make([]byte, 450_000)
 		_, _ = rand.Read(noise)
-		fmt.Fprintf(&lines, "{\"key\":\"large-%d\",\"value\":\"%s\"}\n", i, hex.EncodeToString(noise))
+		must.Do(u.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("large-%d.md", i)), []byte(hex.EncodeToString(noise)+"\n"), 0o600))
 	}
-	path := filepath.Join(u.t.TempDir(), "large.jsonl")
-	must.Do(u.t, os.WriteFile(path, []byte(lines.String()), 0o600))
-	u.says("import", path)
+	u.says("import", dir, "--format", "markdown")
 }
 
 func TestBackupsAtAnIntervalGoOnUntilInterrupted(t *testing.T) {
