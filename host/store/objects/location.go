@@ -27,7 +27,7 @@ func ParseLocation(text string) (Location, error) {
 	keys := regexp.MustCompile(`^[A-Za-z0-9._=/-]{0,512}$`)
 	switch {
 	case !IsLocation(text) || !names.MatchString(bucket):
-		return Location{}, fmt.Errorf("%.200q names no bucket: write s3://BUCKET/PREFIX", text)
+		return Location{}, fmt.Errorf("%.200q names no bucket: write s3://BUCKET/PREFIX, with a bucket of 3 to 63 small letters, digits, dots and hyphens", text)
 	case !keys.MatchString(prefix) || prefix != "" && path.Clean("/"+prefix) != "/"+prefix:
 		return Location{}, fmt.Errorf("the prefix %.200q has something else than letters, digits, and . _ = - between single slashes", prefix)
 	}
