@@ -121,7 +121,7 @@ func overlap(found, truth []int) float64 {
 
 // all are those that are compared, and their names in the order of the table.
 func all(vectors [][]float32, dimensions int) (map[string]finder, []string, error) {
-	set, err := vector.New(vector.Options{Dimensions: dimensions})
+	set, err := vector.New(vector.Options{Dimensions: dimensions, Codes: len(vectors)}) // which are kept, whatever the size
 	if err != nil {
 		return nil, nil, err
 	}

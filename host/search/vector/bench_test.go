@@ -60,7 +60,7 @@ func BenchmarkFloatsAgainstBandwidth(b *testing.B) {
 func BenchmarkNearest(b *testing.B) {
 	n := benchSize(b)
 	r := rand.New(rand.NewPCG(1, 2))
-	s := made(b, Options{Dimensions: benchDimensions}, nil)
+	s := made(b, Options{Dimensions: benchDimensions, Codes: n}, nil)
 	centres := clustered(r, 1000, benchDimensions)
 	for i := range n {
 		if err := s.Put(uint32(i), gaussian(r, benchDimensions, centres[i%len(centres)])); err != nil {

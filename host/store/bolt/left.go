@@ -35,11 +35,10 @@ type fileState struct {
 }
 
 const (
-	leftLimit   = 4 << 10 // bytes of the file of a left
-	clockTicks  = 50      // how often Close waits for the clock of the file system to go on
-	clockTick   = 2 * time.Millisecond
-	mostFreed   = 64 << 20 // bytes of a free list
-	freedHeader = layout.PageHeader
+	leftLimit       = 4 << 10  // bytes of a record
+	longestFreelist = 64 << 20 // bytes
+	clockTicks      = 50       // how often Close waits for the clock of the file system to go on
+	clockTick       = 2 * time.Millisecond
 )
 
 // asLeft reports whether the database is as Close left it.
@@ -94,13 +93,13 @@ func freelistSum(f io.ReaderAt, m layout.Meta) (string, error) {
 		return "", errors.New("the database has no free list")
 	}
 	at := int64(m.Freelist * m.PageSize)
-	header := make([]byte, freedHeader)
+	header := make([]byte, layout.PageHeader)
 	if _, err := f.ReadAt(header, at); err != nil {
 		return "", err
 	}
 	size := (int64(binary.LittleEndian.Uint32(header[12:])) + 1) * int64(m.PageSize)
-	if size > mostFreed {
-		return "", fmt.Errorf("the free list has %d bytes", size)
+	if size > longestFreelist {
+		return "", fmt.Errorf("the free list has %d bytes: at most %d are read", size, longestFreelist)
 	}
 	h := sha256.New()
 	if n, err := io.Copy(h, io.NewSectionReader(f, at, size)); err != nil || n < size {
