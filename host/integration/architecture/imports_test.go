@@ -199,7 +199,7 @@ func rules() []rule {
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store", "host/store/sealing"}, never: outside},
 		{pkg: "host/store/objects", own: []string{"host/durable", "host/regular", "host/store/backup"}, others: []string{"github.com/minio/minio-go", "github.com/gofrs/flock"}, never: []string{"os/exec"}},
-		{pkg: "host/testing/objectserver", own: []string{"host/testing/await"}}, // serves tests only
+		{pkg: "host/testing/objectserver", own: []string{"host/testing/await"}, others: []string{"github.com/gofrs/flock"}}, // serves tests only
 		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
 		{pkg: "host/capture", own: []string{"host/capture/project", "host/capture/sqlite", "host/internal/jsontext", "host/memory/importer", "host/memory/portable", "host/regular", "sdk/secrets"}, others: []string{"github.com/gofrs/flock"}, never: outside},
 		{pkg: "host/capture/hook", own: []string{"host/capture", "host/capture/project", "host/memory/importer", "host/memory/portable", "host/regular"}, others: []string{"github.com/gofrs/flock"}, never: outside},

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
@@ -73,9 +75,15 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// build returns the program, which is built once and kept in Go's cache.
+// build returns the program, which is built once and kept in Go's cache. Tests that want it at the same time wait for the first: it takes
+// a minute, and go compiles what is not in its cache yet once for each.
 func build(t testing.TB) string {
 	t.Helper()
+	building := flock.New(filepath.Join(os.TempDir(), "alcove-objectserver.lock"))
+	if err := building.Lock(); err != nil {
+		t.Fatalf("wait for others that build the object server: %v", err)
+	}
+	defer building.Unlock()
 	_, here, _, _ := runtime.Caller(0)
 	if !filepath.IsAbs(here) { // built with -trimpath
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/alcove-memory/alcove/host/testing/objectserver").Output()
