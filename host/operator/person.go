@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,16 +22,8 @@ func (p Person) String() string {
 	if p.UID >= 0 {
 		parts = append(parts, fmt.Sprintf("uid %d", p.UID))
 	}
-	for _, part := range []string{string(p.Role), p.Via, p.From} {
-		parts = append(parts, part)
-	}
-	said := []string{}
-	for _, part := range parts {
-		if part != "" {
-			said = append(said, part)
-		}
-	}
-	return strings.Join(said, ", ")
+	parts = append(parts, string(p.Role), p.Via, p.From)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
 // may returns the person's role: who reaches the server without one is a process of its own user.
