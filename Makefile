@@ -61,8 +61,9 @@ test-times: fetch $(IMAGE) ## run all tests, and write which take longest to bin
 # The packages whose goroutines share memory: the others run alike with the race detector and without it. It needs a C compiler.
 # Those that take longest come first.
 # The tests of commands start programs, which take most of the time under the detector: ALSO=./cmd/... runs them, too, as make stress does.
-RACE := $(ALSO) $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) daemon/... family/hooks family/jobs family/outside/... front/... \
-        internal/... capture/hook memory memory/usage operator/... sandbox sandbox/early search search/embed search/near search/semantic search/vector store/bolt tool tool/operation)
+RACE := $(ALSO) $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) cluster daemon/... family/hooks family/jobs family/outside/... front/... \
+        internal/... capture/hook memory memory/usage operator/... remote sandbox sandbox/early search search/embed search/near search/semantic search/vector state store/bolt store/objects \
+        tool tool/operation)
 test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the race detector
 	@# Under the detector the built-in families take minutes to compile. One test has them in the cache of all packages, which else compile them at once.
 	-$(if $(filter ./...,$(PACKAGES)),GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h -run '^TestInANewDirectoryFactsAreEnriched$$' ./host/integration/families)

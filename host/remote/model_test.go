@@ -408,6 +408,9 @@ func (m *model) step() {
 // and continued, and all spaces are the same after each circle. Together they take 20,000 steps.
 func TestThreeSpacesAreAsAModelSaysWhateverWasCut(t *testing.T) {
 	steps := 5000
+	if testing.Short() {
+		steps = 500 // under the race detector
+	}
 	if n, err := strconv.Atoi(os.Getenv("ALCOVE_SYNC_STEPS")); err == nil {
 		steps = n
 	}
