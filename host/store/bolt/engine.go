@@ -53,7 +53,8 @@ type Engine struct {
 	blobs      *os.File              // the directory, open so that no other gets its inode; nil when read-only
 	failed     error                 // why writes are refused until a restart; set with db
 	damage     atomic.Pointer[error] // what the examination of a database in use found; nil: nothing
-	unexamined bool                  // the file was opened as its last server left it, and is not examined yet; Open's, and then the examination's
+	unexamined bool                  // the file was opened as its last server left it
+	examined   time.Time             // when all pages were examined last; Open's, then the examination's, and then Close's
 	now        func() time.Time
 	logger     *slog.Logger
 	steps      func(Step) error
@@ -174,6 +175,7 @@ func (e *Engine) examineFirst() error {
 		e.unexamined = true
 		return nil
 	}
+	e.examined = e.now()
 	return e.examine()
 }
 

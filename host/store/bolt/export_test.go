@@ -77,7 +77,7 @@ func Abandon(e *Engine) error {
 
 // PretendLeft records a database as left by Close, whatever is in it: damage beneath the file system does not change a file's times.
 func PretendLeft(dir string) error {
-	e := &Engine{dir: dir, logger: slog.New(slog.DiscardHandler), open: openFile{pageSize: 4096}}
+	e := &Engine{dir: dir, logger: slog.New(slog.DiscardHandler), open: openFile{pageSize: 4096}, examined: time.Now()}
 	for {
 		if done, err := e.recordLeft(); done || err != nil {
 			return err
@@ -93,6 +93,9 @@ func ExamineAfter(o Options, after time.Duration) Options {
 	o.examineAfter = after
 	return o
 }
+
+// InUse reports whether a database was opened before it was examined.
+func InUse(e *Engine) bool { return e.stopExamining != nil }
 
 // Examined waits for the examination of a database in use. inUse tells whether there is one.
 func Examined(e *Engine) (inUse bool) {

@@ -38,7 +38,7 @@ func (e *Engine) examineInUse(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case len(c.faults) == 0:
-		e.unexamined = false
+		e.examined = e.now()
 		e.logger.Debug("the database was examined", "took", time.Since(began))
 		return
 	}

@@ -24,6 +24,7 @@ type left struct {
 	PageSize uint64    `json:"page_size"` // bytes
 	Commit   uint64    `json:"commit"`    // number of the newest transaction
 	Freelist string    `json:"freelist"`  // SHA-256 of the pages of the free list, hexadecimal
+	Examined int64     `json:"examined"`  // when all pages were examined last, in µs since the epoch
 }
 
 // fileState changes with each write to a file.
@@ -39,9 +40,10 @@ const (
 	longestFreelist = 64 << 20 // bytes
 	clockTicks      = 50       // how often Close waits for the clock of the file system to go on
 	clockTick       = 2 * time.Millisecond
+	examinedFor     = 24 * time.Hour // in which servers that end before they have examined the database need not be followed by one that does so first
 )
 
-// asLeft reports whether the database is as Close left it.
+// asLeft reports whether the database is as Close left it, and was examined within a day.
 func (e *Engine) asLeft() bool {
 	data, err := regular.Read(layout.Left(e.dir), leftLimit)
 	if err != nil {
@@ -56,7 +58,13 @@ func (e *Engine) asLeft() bool {
 		e.logger.Debug("the state of the database cannot be read", "error", err)
 		return false
 	}
-	return now == then
+	now.Examined = then.Examined
+	age := e.now().Sub(time.UnixMicro(then.Examined))
+	if now != then || age < 0 || age > examinedFor {
+		return false
+	}
+	e.examined = time.UnixMicro(then.Examined)
+	return true
 }
 
 // leftOf reads the state of a database. It is an error if a meta page is damaged, or the newer one has no free list.
@@ -109,9 +117,9 @@ func freelistSum(f io.ReaderAt, m layout.Meta) (string, error) {
 }
 
 // leave writes the free list, so that the next start need not read all pages for it, and records the state of the file. The writer has
-// ended. Without the record the next start examines the database first; there is none if this server did not examine it to the end.
+// ended. Without the record the next start examines the database first.
 func (e *Engine) leave() error {
-	if e.options.ReadOnly || e.options.NoSync || e.unexamined || e.db == nil || e.failed != nil {
+	if e.options.ReadOnly || e.options.NoSync || e.damage.Load() != nil || e.db == nil || e.failed != nil {
 		return nil
 	}
 	if _, err := leftOf(e.path(), e.open.pageSize); err != nil { // something was committed, or nothing ever was
@@ -138,6 +146,7 @@ func (e *Engine) recordLeft() (done bool, err error) {
 		e.logger.Debug("the next start examines the database", "why", err)
 		return true, nil
 	}
+	now.Examined = e.examined.UnixMicro()
 	data, err := json.Marshal(now)
 	if err != nil {
 		return false, err

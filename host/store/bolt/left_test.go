@@ -36,6 +36,21 @@ func TestADatabaseThatIsAsItWasLeftIsServedWhileItIsExamined(t *testing.T) {
 	}
 }
 
+// TestADatabaseIsExaminedOnceADay has servers that end before they have examined it.
+func TestADatabaseIsExaminedOnceADay(t *testing.T) {
+	t.Parallel()
+	s := small(t)
+	s.ok(s.open(s.dir, bolt.Options{}).Close())
+	for _, after := range []time.Duration{0, 23 * time.Hour, 25 * time.Hour, 26 * time.Hour, -time.Hour} {
+		o := bolt.ExamineAfter(bolt.Options{Now: func() time.Time { return time.Now().Add(after) }}, time.Hour)
+		e := s.open(s.dir, o)
+		if got, want := bolt.InUse(e), after == 0 || after == 23*time.Hour || after == 26*time.Hour; got != want {
+			t.Errorf("%s later, that it is examined in use is %t, want %t", after, got, want)
+		}
+		s.ok(e.Close())
+	}
+}
+
 func TestADatabaseThatIsNotAsItWasLeftIsExaminedFirst(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *stage, e *bolt.Engine) error{
