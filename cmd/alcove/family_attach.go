@@ -15,8 +15,8 @@ func (a *app) familyAttachCommand() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use: "attach HOST/REPOSITORY:TAG FILE", Short: "Attach provenance or a bill of materials to a family in an OCI registry", Args: arguments(2, 2),
-		Long: `Attach a file to a family in an OCI registry, as an artifact that refers to it: provenance that its build made, a bill of materials, a review. It is
-what whoever can write to the registry says. Other tools find it as a referrer.`,
+		Long: `Attach a file to a family in an OCI registry, as an artifact that refers to it: provenance that its build made, a bill of materials, a review.
+Anyone who can write to the registry can attach one: it is a claim, not a proof. Other tools find it as a referrer.`,
 		Example: `  alcove family attach registry.example.org/notes:1 provenance.json --type application/vnd.in-toto+json
   alcove family sbom notes.wasm > notes.cdx.json && alcove family attach registry.example.org/notes:1 notes.cdx.json --type application/vnd.cyclonedx+json`,
 	}

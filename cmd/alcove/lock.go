@@ -119,7 +119,8 @@ A bundle of alcove family bundle adds the grant of its family, with its module.`
 	return c
 }
 
-// lockToApply is the lock file that a file is, has or describes. done removes what it unpacked.
+// lockToApply returns the lock file of a path: a lock file itself, a bundle with one, or a configuration that describes one. done removes
+// what was unpacked.
 func (a *app) lockToApply(ctx context.Context, dir, path string, o *datadir.ApplyOptions) (lock []byte, done func(), err error) {
 	done = func() {}
 	switch {

@@ -80,7 +80,7 @@ func operatedElsewhere(t *testing.T) (*server.Server, *authority) {
 	return s, a
 }
 
-// operate runs a command for a server elsewhere, with the key of an operator, and returns what it prints.
+// operate runs a command against a remote server with an operator's key, and returns its output.
 func (a *authority) operate(s *server.Server, secret, cert string, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	environment := a.environment(s, secret, cert)

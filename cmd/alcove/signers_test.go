@@ -128,7 +128,7 @@ func TestTheAgentOfSSHSignsAndItsPublicKeyIsTaken(t *testing.T) {
 	}
 }
 
-// The script keeps the message and prints what is in a file: first a signature of another key, then one of what it kept.
+// The script saves the message and prints the signature in a file: the first is by another key, the second is of the saved message.
 func TestACommandSignsAndWhatItPrintsIsVerified(t *testing.T) {
 	f := newSignerFolder(t)
 	public, secret, err := ed25519.GenerateKey(nil)

@@ -20,14 +20,14 @@ func CheckIssuer(issuer string) error {
 	switch {
 	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "" || strings.Contains(issuer, "#"):
 		return fmt.Errorf("the issuer %.200q is no URL of an authorization server: name one such as https://login.example.org, without query and fragment", issuer)
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
+	case u.Scheme != "https" && !(u.Scheme == "http" && IsLoopbackHost(u.Hostname())):
 		return fmt.Errorf("the issuer %.200q must be an https URL, because clients send it their credentials", issuer)
 	}
 	return nil
 }
 
-// loopback reports whether a host name or address means this machine.
-func loopback(host string) bool {
+// IsLoopbackHost reports whether a host name or address means this machine.
+func IsLoopbackHost(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }

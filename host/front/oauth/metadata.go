@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/front/listen"
 )
 
 // CheckIssuer returns why a URL cannot be that of the server, by which all of its clients reach it.
@@ -15,16 +16,10 @@ func CheckIssuer(issuer string) error {
 	switch {
 	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, strings.Contains(issuer, "#"), u.Path != "", issuer != strings.ToLower(issuer):
 		return fmt.Errorf("the public URL %.200q is no URL of a server: give one in small letters such as https://memory.example.org, without a path, a query or a slash at its end", issuer)
-	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
+	case u.Scheme != "https" && !(u.Scheme == "http" && listen.IsLoopbackHost(u.Hostname())):
 		return fmt.Errorf("the public URL %.200q must be an https URL, because clients send it their credentials", issuer)
 	}
 	return nil
-}
-
-// isLoopback reports whether a host name or address means the machine of who uses it.
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // metadata describes the server (RFC 8414).
