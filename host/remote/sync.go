@@ -178,7 +178,7 @@ func (s *Space) idle(pg page, ours memory.Peer, theirs introduced) bool {
 }
 
 // errItself is the error of an exchange of a space with itself.
-var errItself = errors.New("the remote is this data directory itself, or a plain copy of its files: make copies with alcove backup and restore, or alcove clone")
+var errItself = errors.New("the remote is this data directory itself: name another server")
 
 // meet has both sides tell about themselves, and makes the branch here if it is missing.
 func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (ours memory.Peer, theirs introduced, err error) {

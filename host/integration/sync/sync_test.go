@@ -267,6 +267,32 @@ func TestARestoredCopyIsToldApartFromItsOriginal(t *testing.T) {
 	}
 }
 
+func TestPlainCopiesOfADirectoryThatBothWriteLoseNothing(t *testing.T) {
+	t.Parallel()
+	hub := server.Teas(t)
+	key := hub.Issue("ann", server.ReadWrite, "*")
+	l := laptop(t, hub, key, nil)
+	mustExchange(l, both)
+	l.Stop()
+	dir := filepath.Join(t.TempDir(), "copied")
+	must.Do(t, os.CopyFS(dir, os.DirFS(l.Dir)))
+	copied := server.Start(t, host.Options{Dir: dir})
+	l.Restart()
+	for i := range 3 { // both number them alike
+		l.Put("home", "mine"+strconv.Itoa(i), "by the original")
+		copied.Put("home", "other"+strconv.Itoa(i), "by the copy")
+	}
+	for range 2 {
+		mustExchange(l, both)
+		mustExchange(copied, both)
+	}
+	want := `home/k="tea at home" home/mine0="by the original" home/mine1="by the original" home/mine2="by the original"` +
+		` home/other0="by the copy" home/other1="by the copy" home/other2="by the copy" team/a/k="tea of the team" team/b/k="tea of others"`
+	for _, s := range []*server.Server{l, copied, hub} {
+		mustHave(s, want)
+	}
+}
+
 func TestAWatchExchangesWhatEitherSideWrites(t *testing.T) {
 	t.Parallel()
 	hub := server.Teas(t)

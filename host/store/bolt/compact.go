@@ -104,6 +104,9 @@ func compactFile(from *bbolt.DB, path string) error {
 	}
 	err = bbolt.Compact(to, from, compactTx)
 	if err == nil {
+		err = moveHome(to)
+	}
+	if err == nil {
 		err = to.Sync()
 	}
 	return errors.Join(err, to.Close())

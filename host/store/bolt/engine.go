@@ -310,7 +310,7 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.options.ReadOnly {
 		return e.db.View(e.loadReadOnly)
 	}
-	if err := e.db.Update(e.stamped(prepare)); err != nil {
+	if err := e.db.Update(e.stamped(e.prepare)); err != nil {
 		return err
 	}
 	if err := e.db.View(e.loadState); err != nil {
@@ -327,7 +327,7 @@ func (e *Engine) load(ctx context.Context) error {
 }
 
 // prepare creates the buckets of a new file. In an existing one a missing bucket is damage: its records are lost.
-func prepare(tx *bbolt.Tx) error {
+func (e *Engine) prepare(tx *bbolt.Tx) error {
 	if first, _ := tx.Cursor().First(); first == nil {
 		if err := layout.MakeBuckets(tx); err != nil {
 			return err
@@ -337,6 +337,9 @@ func prepare(tx *bbolt.Tx) error {
 		return err
 	}
 	if err := beginHistory(tx); err != nil {
+		return err
+	}
+	if err := e.settle(tx); err != nil {
 		return err
 	}
 	return dropUnfinished(tx)

@@ -1,6 +1,8 @@
 package bolt_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -50,5 +52,39 @@ func TestADirectoryKeepsItsHistory(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestACopyOfADirectoryContinuesAsASpaceOfItsOwn(t *testing.T) {
+	s := newStage(t)
+	history := func(dir string) store.History {
+		t.Helper()
+		e := s.open(dir, bolt.Options{})
+		defer e.Close()
+		h, err := e.History(t.Context())
+		if err != nil {
+			t.Fatalf("read the history: %v", err)
+		}
+		return h
+	}
+	original := history(s.dir)
+	copied := s.copyOf(s.dir).dir
+	e := s.open(s.dir, bolt.Options{})
+	head := s.head(e)
+	s.ok(e.Close())
+	mine := history(copied)
+	if len(mine) != len(original)+1 || !mine.Continues(original, head) {
+		t.Errorf("a copy has the history %v, want one more than %v", mine, original)
+	}
+	if again := history(copied); !slices.Equal(again, mine) {
+		t.Errorf("a copy that is served again has the history %v, want %v", again, mine)
+	}
+	if now := history(s.dir); !slices.Equal(now, original) {
+		t.Errorf("the original has the history %v after it was copied, want %v", now, original)
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	s.ok(os.Rename(copied, moved))
+	if now := history(moved); !slices.Equal(now, mine) {
+		t.Errorf("a directory that was moved has the history %v, want %v", now, mine)
 	}
 }

@@ -13,6 +13,9 @@ import (
 // KeyHistory is the key of the history of a space among the records of KindMeta.
 var KeyHistory = []byte("history")
 
+// KeyHome is the key of the mark of the file that the space was served from last, among the records of KindMeta.
+var KeyHome = []byte("home")
+
 // ReadHistory is the history of the space; nil for none.
 func ReadHistory(tx *bbolt.Tx) (h store.History, err error) {
 	data, err := InSpace(tx, KindMeta).Read(KeyHistory)

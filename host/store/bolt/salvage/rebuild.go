@@ -475,7 +475,7 @@ func (b *rebuilder) timeline() error {
 }
 
 // history adds the new file to the history of the damaged one, from the newest version that is left: backups with newer versions are
-// not continued.
+// not continued. Its first server marks the new file.
 func (b *rebuilder) history() error {
 	return b.to.Update(func(tx *bbolt.Tx) error {
 		var before store.History
@@ -486,7 +486,7 @@ func (b *rebuilder) history() error {
 			}
 		})
 		head, _ := layout.InSpace(tx, layout.KindPoints).Cursor().Last()
-		return layout.WriteHistory(tx, before, layout.FromU64(head))
+		return errors.Join(layout.InSpace(tx, layout.KindMeta).Remove(layout.KeyHome), layout.WriteHistory(tx, before, layout.FromU64(head)))
 	})
 }
 
