@@ -16,20 +16,40 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/admin"
 )
 
-// listenOperators listens for operators of other machines, if it is told to.
-func (s *service) listenOperators(o OperatorsListen, r *owner.Record) error {
+// openOperators listens for operators of other machines, if it is told to.
+func (s *service) openOperators(context.Context) error {
+	o := s.to.Operators
 	if o.Address == "" || s.mount != nil {
 		return nil
 	}
-	cert, err := listen.LoadCertificate(o.Cert, o.Key)
+	l, err := listenOperators(o)
 	if err != nil {
 		return err
 	}
-	if s.remote, err = listen.Mutual(o.Address, cert, o.Clients); err != nil {
-		return err
-	}
-	r.Operators = s.remote.Addr().String()
+	s.closers.Later("the listener for operators", closing(l))
+	s.record.Operators = l.Addr().String()
+	s.task(func(ctx context.Context) error { return s.operators(s.host.overTLS).Serve(ctx, l) })
 	return nil
+}
+
+func listenOperators(o OperatorsListen) (net.Listener, error) {
+	cert, err := listen.LoadCertificate(o.Cert, o.Key)
+	if err != nil {
+		return nil, err
+	}
+	return listen.Mutual(o.Address, cert, o.Clients)
+}
+
+// operators serves acts of those whose requests as knows.
+func (s *service) operators(as func(*http.Request) (context.Context, error)) *admin.Server {
+	acts := s.host.acts()
+	acts.Console = s.ticket
+	if s.mount != nil {
+		acts.Close = s.stop
+	}
+	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable, Record: acts})
+	server.As = as
+	return server
 }
 
 // onSocket is the context of an act that a process of this machine asks for.

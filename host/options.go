@@ -1,7 +1,6 @@
 package host
 
 import (
-	"net"
 	"net/http"
 	"time"
 
@@ -69,15 +68,12 @@ type OperatorsListen struct {
 	Clients   string // a file of the certificates of the authority that issues those of clients
 }
 
-// mount is where a space serves HTTP.
+// mount is where one of several spaces is served.
 type mount struct {
-	record      owner.Record                                // of the server that has the listener
-	listener    net.Listener                                // for HTTP; nil: none
-	cert        *listen.Certificate                         // for HTTP; nil: without TLS
-	requireKeys *bool                                       // as Listen's
-	path        string                                      // of the space there
-	serve       func(handler http.Handler, use *listen.Use) // called when the space can be used
-	shared      *sharedMount                                // nil: the space has sockets of its own
+	site   *site                                       // of the server
+	path   string                                      // of the space there; empty: it is the server's own
+	serve  func(handler http.Handler, use *listen.Use) // called when the space can be used
+	shared *sharedMount                                // nil: the space has sockets of its own
 }
 
 // sharedMount is where a space is served that several servers share: its server has the sockets.

@@ -40,14 +40,14 @@ type post struct {
 // openPost listens for clients and operators in a data directory, whose lock this server has.
 func (s *shared) openPost(name, dir string) (*post, error) {
 	p := &post{name: name, dir: dir, record: s.record}
-	at := Listen{}
+	socket := ""
 	if name == s.sharing.own {
-		at.Socket = s.listenAt.Socket
+		socket = s.listenAt.Socket
 	} else {
 		p.record.Path = listen.SpacesPath + name
 	}
 	var err error
-	if p.clients, p.operators, err = listenSockets(at, dir); err != nil {
+	if p.clients, p.operators, err = listenSockets(socket, dir); err != nil {
 		return nil, err
 	}
 	p.record.Socket, p.record.Admin = p.clients.Path(), p.operators.Path()

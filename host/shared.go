@@ -58,9 +58,8 @@ type shared struct {
 
 	sharing *sharing
 	spaces  *Spaces
-	peers   net.Listener        // for the other servers
-	http    net.Listener        // nil: none
-	cert    *listen.Certificate // for HTTP; nil: without TLS
+	peers   net.Listener // for the other servers
+	site    *site        // for clients over HTTP
 	closers space.Closers
 }
 
@@ -94,7 +93,7 @@ func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
 	if s.peers, err = net.Listen("tcp", c.Listen); err != nil {
 		return fmt.Errorf("listen for the other servers on %s: %w: choose another address with --cluster-listen", c.Listen, err)
 	}
-	s.closers.Later("the listener for servers", func() error { s.peers.Close(); return nil }) // it may be closed
+	s.closers.Later("the listener for servers", closing(s.peers))
 	if c.Advertise == "" {
 		c.Advertise = s.peers.Addr().String()
 	}
@@ -140,27 +139,18 @@ func bounded(do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// listen listens for clients.
+// listen listens for clients over HTTP.
 func (s *shared) listen() (err error) {
-	l := s.listenAt
 	s.record = owner.Record{PID: os.Getpid(), Version: s.options.Version, Started: s.options.Clock().UTC()}
-	if l.HTTP == "" {
-		return nil
+	if s.site, err = openSite(s.options, s.listenAt); err != nil || s.site.listener == nil {
+		return err
 	}
-	if l.TLSCert != "" || l.TLSKey != "" {
-		if s.cert, err = listen.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
-			return err
-		}
-	}
-	if s.http, err = listen.ListenHTTP(l.HTTP); err != nil {
-		return fmt.Errorf("%w: choose another address with --listen", err)
-	}
-	s.closers.Later("the listener for HTTP", func() error { s.http.Close(); return nil }) // it may be closed
-	s.record.HTTP, s.record.TLS = s.http.Addr().String(), s.cert != nil
-	if !listen.IsLoopback(s.http) && (l.RequireKeys == nil || !*l.RequireKeys) {
+	s.closers.Later("the listener for HTTP", closing(s.site.listener))
+	s.site.note(&s.record)
+	if required := s.listenAt.RequireKeys; !listen.IsLoopback(s.site.listener) && (required == nil || !*required) {
 		return fmt.Errorf("other machines can connect to %s, and a server that shares spaces serves them with --require-keys alone", s.record.HTTP)
 	}
-	return listen.CheckExposure(s.http, s.cert, true)
+	return listen.CheckExposure(s.site.listener, s.site.cert, true)
 }
 
 func (s *shared) openSpaces(ctx context.Context) (err error) {
@@ -171,7 +161,6 @@ func (s *shared) openSpaces(ctx context.Context) (err error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder of spaces: %w", err)
 	}
-	at := mount{record: s.record, listener: s.http, cert: s.cert, requireKeys: s.listenAt.RequireKeys}
 	if err := s.sharing.keepToken(s.sharing.own, s.sharing.dir); err != nil {
 		return err
 	}
@@ -179,8 +168,7 @@ func (s *shared) openSpaces(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	at.record = own.record
-	if s.spaces, err = openSpaces(context.WithoutCancel(ctx), o, s.options, at); err != nil {
+	if s.spaces, err = openSpaces(context.WithoutCancel(ctx), o, s.options, s.site, own.record); err != nil {
 		return errors.Join(err, own.close())
 	}
 	s.spaces.sharing = s.sharing
@@ -211,8 +199,11 @@ func (s *shared) run(ctx context.Context) error {
 		return nil
 	})
 	begin(func() error { return s.servePeers(serving) })
-	if s.http != nil {
+	if s.site.listener != nil {
 		begin(func() error { return s.serveHTTP(serving) })
+	}
+	if s.site.renew != nil {
+		begin(func() error { return s.site.keepCertificate(serving) })
 	}
 	begin(func() error {
 		select {
@@ -264,9 +255,9 @@ func (s *shared) servePeers(ctx context.Context) error {
 }
 
 func (s *shared) serveHTTP(ctx context.Context) error {
-	server := listen.HTTP{All: http.HandlerFunc(s.spaces.serveClient), Certificate: s.cert, Issuer: s.listenAt.Issuer, Logger: s.options.Logger, Use: &listen.Use{}, Drain: handoverAfter, Stopped: stopped(),
+	server := listen.HTTP{All: http.HandlerFunc(s.spaces.serveClient), Certificate: s.site.cert, Issuer: s.site.Issuer, Public: s.site.Public, Logger: s.options.Logger, Use: &listen.Use{}, Drain: handoverAfter, Stopped: stopped(),
 		Ready: func(context.Context) error { return s.sharing.member.Ready() }}
-	return server.Serve(ctx, s.http)
+	return server.Serve(ctx, s.site.listener)
 }
 
 // sharing is what the spaces of a server need to be shared with others.

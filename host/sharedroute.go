@@ -65,11 +65,6 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func refuseHTTP(w http.ResponseWriter, err error) {
-	code, _ := classOf(err)
-	listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
-}
-
 // serveHere serves a request to a space that this server leads, or is to lead. If there is an error, nothing was served.
 func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path string) error {
 	o, release, err := s.acquire(r.Context(), name)

@@ -40,7 +40,8 @@ type SpacesOptions struct {
 type Spaces struct {
 	options SpacesOptions
 	each    Options // of each space, but for its directory
-	at      mount   // of the server
+	at      *site   // of the server
+	record  owner.Record
 	refused func(r *http.Request, err error)
 	lock    *owner.Lock
 	running context.Context
@@ -74,7 +75,7 @@ type openSpace struct {
 }
 
 // openSpaces takes possession of a folder of spaces.
-func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*Spaces, error) {
+func openSpaces(ctx context.Context, o SpacesOptions, each Options, at *site, server owner.Record) (*Spaces, error) {
 	if o.Open == 0 {
 		o.Open = defaultSpacesOpen
 	}
@@ -89,11 +90,11 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*
 	if _, err := each.Sharing.CheckDir(dir); err != nil {
 		return nil, err
 	}
-	s := &Spaces{options: o, each: each, at: at, open: map[string]*openSpace{}}
+	s := &Spaces{options: o, each: each, at: at, record: server, open: map[string]*openSpace{}}
 	if s.lock, err = owner.AcquireLock(dir); err != nil {
 		return nil, fmt.Errorf("serve the spaces in %s: %w", dir, err)
 	}
-	if err := owner.WriteRecord(dir, at.record); err != nil { // clients of a space have it opened there
+	if err := owner.WriteRecord(dir, server); err != nil { // clients of a space have it opened there
 		return nil, errors.Join(err, s.lock.Close())
 	}
 	s.running, s.stop = context.WithCancel(ctx)
@@ -104,7 +105,7 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at mount) (*
 func (s *Spaces) close() error {
 	s.stop()
 	s.all.Wait()
-	_ = owner.RemoveRecord(s.options.Dir, s.at.record)
+	_ = owner.RemoveRecord(s.options.Dir, s.record)
 	return errors.Join(s.common.Close(), s.lock.Close())
 }
 
@@ -284,13 +285,11 @@ func (s *Spaces) release(o *openSpace) {
 }
 
 func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
-	at := s.at
-	at.path = listen.SpacesPath + o.name
-	at.serve = func(handler http.Handler, use *listen.Use) {
+	l := Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.RequireKeys, mount: &mount{site: s.at, path: listen.SpacesPath + o.name}}
+	l.mount.serve = func(handler http.Handler, use *listen.Use) {
 		o.host, o.handler, o.use = h, handler, use
 		close(o.opened)
 	}
-	l := Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.requireKeys, mount: &at}
 	if s.sharing != nil {
 		s.sharing.mount(o, &l)
 	}
@@ -357,12 +356,17 @@ func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	o, release, err := s.acquire(r.Context(), name)
 	if err != nil {
-		code, _ := classOf(err)
-		listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
+		refuseHTTP(w, err)
 		return
 	}
 	defer release()
 	http.StripPrefix(listen.SpacesPath+name, o.handler).ServeHTTP(w, r)
+}
+
+// refuseHTTP tells a client why it is not served now.
+func refuseHTTP(w http.ResponseWriter, err error) {
+	code, _ := classOf(err)
+	listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
 }
 
 // admits reports whether the sender of a request may use a space, and tells those who may not.

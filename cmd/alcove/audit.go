@@ -26,6 +26,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -455,15 +456,10 @@ func anchorOf(text, token string, every time.Duration) (audit.Anchor, error) {
 		return audit.FileAnchor(text), err
 	}
 	at, err := url.Parse(text)
-	if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && isLoopback(at.Hostname())) {
+	if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && weburl.IsHere(at.Hostname())) {
 		return nil, &usageError{errors.New("--audit-anchor: give a file, or an https URL without a password; http is for this machine only")}
 	}
 	return urlAnchor{at.String(), token}, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // urlAnchor posts heads to an endpoint.

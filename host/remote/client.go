@@ -10,13 +10,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 const (
@@ -43,7 +43,7 @@ func NewClient(address, key string, roots *x509.CertPool) (*Client, error) {
 	if len(key) > longestKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, invalid("the key must be one word of at most %d bytes, as alcove key create printed it", longestKey)
 	}
-	if parsed.Scheme == "http" && key != "" && !isLocal(parsed.Hostname()) {
+	if parsed.Scheme == "http" && key != "" && !weburl.IsHere(parsed.Hostname()) {
 		return nil, invalid("%s would show the key to everybody on the way: use https://", address)
 	}
 	transport := &http.Transport{
@@ -72,11 +72,6 @@ func CheckURL(address string) (*url.URL, error) {
 		return nil, invalid("the URL of a server has no user, ? and #: give the key with --key-file")
 	}
 	return parsed, nil
-}
-
-func isLocal(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // Introduce implements Peer.

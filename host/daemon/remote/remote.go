@@ -13,13 +13,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 const (
@@ -59,7 +59,7 @@ func New(o Options) (*Server, error) {
 	if len(o.Key) > longestKey || strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, refusal("invalid_argument", "the key must be one word of at most %d bytes, as alcove key create printed it", longestKey)
 	}
-	if address.Scheme == "http" && o.Key != "" && !local(address.Hostname()) {
+	if address.Scheme == "http" && o.Key != "" && !weburl.IsHere(address.Hostname()) {
 		return nil, refusal("invalid_argument", "%s would show the key to everybody on the way: use https://", o.URL)
 	}
 	if o.Wait == 0 {
@@ -95,12 +95,6 @@ func endpointOf(text string) (*url.URL, error) {
 		address.Path = path
 	}
 	return address, nil
-}
-
-// local reports whether a host is this machine.
-func local(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // URL is where the server answers MCP.

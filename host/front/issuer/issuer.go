@@ -21,6 +21,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 const (
@@ -166,7 +167,7 @@ func (c *Checker) open(ctx context.Context) (keyfunc.Keyfunc, error) {
 			return nil, err
 		}
 	}
-	if err := checkURL(at); err != nil {
+	if err := checkKeys(at); err != nil {
 		return nil, err
 	}
 	store, err := jwkset.NewStorageFromHTTP(at, jwkset.HTTPClientStorageOptions{Client: c.client, Ctx: c.ctx, HTTPTimeout: askWithin, RefreshInterval: keysFor,
@@ -226,10 +227,10 @@ func (c *Checker) metadata(ctx context.Context, at string) (string, error) {
 	return read.Keys, nil
 }
 
-// checkURL returns why keys cannot be read at an address: whoever changes them on the way makes tokens.
-func checkURL(at string) error {
+// checkKeys returns why keys cannot be read at a URL: whoever changes them on the way makes tokens.
+func checkKeys(at string) error {
 	u, err := url.Parse(at)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1")) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && weburl.IsHere(u.Hostname())) {
 		return fmt.Errorf("the keys of the issuer at %.200q are not at an https URL", at)
 	}
 	return nil

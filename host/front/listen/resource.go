@@ -3,34 +3,12 @@ package listen
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 )
 
 // metadataPath is where clients find the metadata of a protected resource (RFC 9728), followed by the resource's own path.
 const metadataPath = "/.well-known/oauth-protected-resource"
-
-// CheckIssuer returns why a text cannot be the issuer of an authorization server (RFC 8414): an https URL without query and fragment.
-// On this machine it may be http.
-func CheckIssuer(issuer string) error {
-	u, err := url.Parse(issuer)
-	switch {
-	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "" || strings.Contains(issuer, "#"):
-		return fmt.Errorf("the issuer %.200q is no URL of an authorization server: name one such as https://login.example.org, without query and fragment", issuer)
-	case u.Scheme != "https" && !(u.Scheme == "http" && IsLoopbackHost(u.Hostname())):
-		return fmt.Errorf("the issuer %.200q must be an https URL, because clients send it their credentials", issuer)
-	}
-	return nil
-}
-
-// IsLoopbackHost reports whether a host name or address means this machine.
-func IsLoopbackHost(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
-}
 
 // metadata describes a protected resource.
 type metadata struct {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 const (
@@ -103,7 +103,7 @@ func checkRedirect(address string) error {
 	case "https":
 		return nil
 	case "http":
-		if !listen.IsLoopbackHost(u.Hostname()) {
+		if !weburl.IsHere(u.Hostname()) {
 			return fmt.Errorf("the redirect address %.100q is http: that is for this machine only, as in http://127.0.0.1/callback", address)
 		}
 		return nil
@@ -150,7 +150,7 @@ func (c client) redirectsTo(address string) bool {
 func samePortless(address, registered string) bool {
 	a, err := parseRedirect(address)
 	b, other := parseRedirect(registered)
-	if err != nil || other != nil || a.Scheme != "http" || b.Scheme != "http" || !listen.IsLoopbackHost(b.Hostname()) {
+	if err != nil || other != nil || a.Scheme != "http" || b.Scheme != "http" || !weburl.IsHere(b.Hostname()) {
 		return false
 	}
 	a.Host, b.Host = withoutPort(a), withoutPort(b)

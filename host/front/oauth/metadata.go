@@ -2,25 +2,8 @@ package oauth
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
-
-	"github.com/alcove-memory/alcove/host/front/listen"
 )
-
-// CheckIssuer returns why a URL cannot be that of the server, by which all of its clients reach it.
-func CheckIssuer(issuer string) error {
-	u, err := url.Parse(issuer)
-	switch {
-	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, strings.Contains(issuer, "#"), u.Path != "", issuer != strings.ToLower(issuer):
-		return fmt.Errorf("the public URL %.200q is no URL of a server: give one in small letters such as https://memory.example.org, without a path, a query or a slash at its end", issuer)
-	case u.Scheme != "https" && !(u.Scheme == "http" && listen.IsLoopbackHost(u.Hostname())):
-		return fmt.Errorf("the public URL %.200q must be an https URL, because clients send it their credentials", issuer)
-	}
-	return nil
-}
 
 // metadata describes the server (RFC 8414).
 type metadata struct {

@@ -75,9 +75,6 @@ type Server struct {
 
 // New returns a server without codes.
 func New(o Options) (*Server, error) {
-	if err := CheckIssuer(o.Issuer); err != nil {
-		return nil, err
-	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

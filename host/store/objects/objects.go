@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +18,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/encrypt"
+
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 // Options say how a server is reached.
@@ -70,12 +71,7 @@ func Open(at Location, o Options) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use the object server %s: %w", u.Host, err)
 	}
-	return &Bucket{at: at, core: core, sse: sse, plain: u.Scheme == "http" && !isLocal(u.Hostname())}, nil
-}
-
-func isLocal(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return &Bucket{at: at, core: core, sse: sse, plain: u.Scheme == "http" && !weburl.IsHere(u.Hostname())}, nil
 }
 
 func encryption(text string) (encrypt.ServerSide, error) {

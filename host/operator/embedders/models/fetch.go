@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/weburl"
 )
 
 const (
@@ -78,15 +78,10 @@ func address(text string, proven bool) (*url.URL, error) {
 		return nil, errors.New("its address is not one of a server: give https://host/…")
 	case u.User != nil:
 		return nil, fmt.Errorf("%s has a password: give an address without one", u.Redacted())
-	case u.Scheme == "http" && !proven && !isHere(u.Hostname()):
+	case u.Scheme == "http" && !proven && !weburl.IsHere(u.Hostname()):
 		return nil, fmt.Errorf("http://%s: without https files can be changed on the way, and no digest proves them: give --digest, or an address of https", u.Host)
 	}
 	return u, nil
-}
-
-func isHere(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (l Library) fromAddress(ctx context.Context, r Request, m Model, dir string) (source string, err error) {
@@ -177,7 +172,7 @@ func (l Library) client() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = longestAnswer
 	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if len(via) > mostRedirects || r.URL.Scheme != "https" && !isHere(r.URL.Hostname()) {
+		if len(via) > mostRedirects || r.URL.Scheme != "https" && !weburl.IsHere(r.URL.Hostname()) {
 			return errors.New("it redirects too often, or to an address that is not of https")
 		}
 		return nil
