@@ -2,7 +2,7 @@ package registry
 
 import (
 	"cmp"
-	"crypto/ed25519"
+	"crypto"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +21,7 @@ const (
 
 // Key is a signer whom an operator trusts.
 type Key struct {
-	Public  string     `json:"public"`            // as package signature formats it
+	Public  string     `json:"public"`            // as package signature formats it: of Ed25519, or of ECDSA for what cosign signs
 	Expires *time.Time `json:"expires,omitempty"` // from then on its signatures are refused; nil: never
 	Revoked string     `json:"revoked,omitempty"` // why its signatures are refused; empty: they are not
 }
@@ -58,21 +58,22 @@ func (l Lock) checkKeys() error {
 		if len(k.Revoked) > reasonLimit {
 			return fmt.Errorf("key %s: the reason of its revocation has more than %d bytes", name, reasonLimit)
 		}
-		public, err := signature.ParsePublic([]byte(k.Public))
+		key, err := signature.ParseKey([]byte(k.Public))
 		if err != nil {
 			return fmt.Errorf("key %s: %w", name, err)
 		}
-		if other, taken := owners[string(public)]; taken { // two names would count as two signers
+		public := signature.FormatKey(key)
+		if other, taken := owners[public]; taken { // two names would count as two signers
 			return fmt.Errorf("keys %s and %s are the same key: keep one of them", other, name)
 		}
-		owners[string(public)] = name
+		owners[public] = name
 	}
 	return nil
 }
 
 // public returns a key that was checked.
-func (k Key) public() ed25519.PublicKey {
-	public, _ := signature.ParsePublic([]byte(k.Public)) // nil verifies nothing
+func (k Key) public() crypto.PublicKey {
+	public, _ := signature.ParseKey([]byte(k.Public)) // nil verifies nothing
 	return public
 }
 

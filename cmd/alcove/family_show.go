@@ -158,6 +158,9 @@ func (a *app) printFamily(f operator.Family) error {
 	a.printf("%s %s (%s): %s\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source, f.Manifest.Description)
 	if f.Fault == "" {
 		a.printf("  sha256 %s\n", f.Digest)
+		if len(f.Grant.Signers) > 0 {
+			a.printf("  signed by %s\n", strings.Join(f.Grant.Signers, ", "))
+		}
 		for _, t := range f.Manifest.Tools {
 			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry/oci"
@@ -75,7 +76,22 @@ func (a *app) pulled(ctx context.Context, name string, from sourceFlags) (i oper
 	if tagged {
 		a.notef("the tag %s is %s\n", r.Tag, r.Digest)
 	}
-	return operator.Installation{Module: artifact.Module, Signature: artifact.Signature, Source: r.String()}, r, nil
+	i = operator.Installation{Module: artifact.Module, Source: r.String()}
+	i.Signature, err = a.withClaims(ctx, client, r, artifact)
+	return i, r, err
+}
+
+// withClaims is the detached signature of an artifact with what cosign signed about it.
+func (a *app) withClaims(ctx context.Context, client oci.Client, r oci.Reference, artifact oci.Artifact) ([]byte, error) {
+	claims, refused := client.Claims(ctx, r, artifact)
+	for _, why := range refused {
+		a.notef("note: a signature of cosign is left out: %s\n", terminal.Line(why.Error()))
+	}
+	data, err := claims.Beside(artifact.Signature)
+	if err != nil {
+		return nil, fmt.Errorf("keep the signatures of %s: %w", r, err)
+	}
+	return data, nil
 }
 
 // checkArtifact checks that the manifest of an artifact is the one in its module, so that a manifest read in the registry is what gets installed.
@@ -169,17 +185,21 @@ func readArtifact(path, signed string) (oci.Artifact, error) {
 func (a *app) familyPullCommand() *cobra.Command {
 	var from sourceFlags
 	var out string
+	var keys []string
 	c := &cobra.Command{
 		Use: "pull HOST/REPOSITORY:TAG@sha256:…", Short: "Pull a module from an OCI registry into a file", Args: arguments(1, 1),
 		Long: `Pull a module from an OCI registry into a file, and its detached signature into
-M.wasm.sig. Nothing is installed or granted. An artifact with another digest than
-the reference is refused. A tag without a digest is resolved, and the digest is
-printed.`,
+M.wasm.sig, with what cosign signed by a key. Nothing is installed or granted. An
+artifact with another digest than the reference is refused. A tag without a digest
+is resolved, and the digest is printed. With --key, so is a module that one of the
+keys did not sign, and nothing is written.`,
 		Example: `  alcove family pull registry.example.org/notes:1 -o notes.wasm
+  alcove family pull registry.example.org/notes:1 --key author.pub --key cosign.pub
   alcove family pull registry.example.org/notes@sha256:…`,
 	}
 	from.registryFlags(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: last part of the repository name, with .wasm)")
+	c.Flags().StringArrayVar(&keys, "key", nil, "required public key, as file or text; one of cosign as PEM; repeatable")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := oci.Parse(args[0])
 		if err != nil {
@@ -193,6 +213,9 @@ printed.`,
 		if err != nil {
 			return err
 		}
+		if err := a.demandSigned(c.Context(), r, i, keys); err != nil {
+			return err
+		}
 		if len(i.Signature) > 0 {
 			if err := writeOutputFile(file+".sig", 0o644, i.Signature); err != nil {
 				return err
@@ -204,4 +227,25 @@ printed.`,
 		return a.written(file, i.Module, map[string]any{"reference": r.String(), "digest": r.Digest, "signed": len(i.Signature) > 0})
 	}
 	return c
+}
+
+// demandSigned checks that all keys signed a module, and says so.
+func (a *app) demandSigned(ctx context.Context, r oci.Reference, i operator.Installation, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	s, err := signature.Open(i.Module, i.Signature)
+	if err != nil {
+		return fmt.Errorf("pull %s: %w", r, err)
+	}
+	list, err := a.verifiedBy(ctx, s, keys)
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		if !k.Signed {
+			return fmt.Errorf("pull %s: it is not signed by %s", r, k.Key)
+		}
+	}
+	return a.notef("signed by %s\n", strings.Join(keys, ", "))
 }

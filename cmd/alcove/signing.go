@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -265,7 +266,7 @@ func readDetached(path string) ([]byte, error) {
 // verifiedBy finds which of the given keys signed; without any, which of those that the lock file trusts.
 func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string) (list []signedBy, err error) {
 	for _, k := range given {
-		public, err := publicKey(k)
+		public, err := trustable(k)
 		if err != nil {
 			return nil, err
 		}
@@ -279,7 +280,7 @@ func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(trusted.Keys)) {
-		public, err := signature.ParsePublic([]byte(trusted.Keys[name].Public))
+		public, err := signature.ParseKey([]byte(trusted.Keys[name].Public))
 		if err != nil {
 			return nil, err
 		}
@@ -288,9 +289,19 @@ func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string
 	return list, nil
 }
 
-// publicKey reads a public key from a file, or as text.
+// publicKey reads a public key of Ed25519 from a file, or as text.
 func publicKey(given string) (ed25519.PublicKey, error) {
-	if public, err := signature.ParsePublic([]byte(given)); err == nil {
+	key, err := trustable(given)
+	public, ok := key.(ed25519.PublicKey)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: the key is none of Ed25519", given)
+	}
+	return public, err
+}
+
+// trustable reads a public key from a file, or as text: of Ed25519, or of ECDSA for what cosign signs.
+func trustable(given string) (crypto.PublicKey, error) {
+	if public, err := signature.ParseKey([]byte(given)); err == nil {
 		return public, nil
 	}
 	if public, ok := publicOfSSH([]byte(given)); ok {
@@ -303,7 +314,7 @@ func publicKey(given string) (ed25519.PublicKey, error) {
 	if public, ok := publicOfSSH(data); ok {
 		return public, nil
 	}
-	public, err := signature.ParsePublic(data)
+	public, err := signature.ParseKey(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", given, err)
 	}
@@ -367,8 +378,10 @@ func (a *app) familyTrustCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "trust [NAME [KEY]]", Short: "List, add and revoke trusted signing keys", Args: arguments(0, 2),
 		Long: `List, add and revoke trusted signing keys. KEY is a file from alcove family
-keygen, wasmsign2 or ssh-keygen -t ed25519, or its text. Once a key is trusted, only modules that are
-signed by trusted keys can be installed, and a locked server runs no others.
+keygen, wasmsign2, ssh-keygen -t ed25519 or cosign generate-key-pair, or its text.
+Once a key is trusted, only modules that are signed by trusted keys can be
+installed, and a locked server runs no others. A key of cosign holds for artifacts
+of registries that it signed.
 
 Modules that are signed by an expired or revoked key stop running at once. The
 exception is a module that enough other trusted keys signed, and that was not
@@ -443,11 +456,11 @@ func (a *app) trustRequest(f trustFlags, args []string, requires bool) (operator
 	if len(args) < 2 {
 		return r, nil
 	}
-	public, err := publicKey(args[1])
+	public, err := trustable(args[1])
 	if err != nil {
 		return r, err
 	}
-	r.Key = &operator.TrustedKey{Public: signature.FormatPublic(public)}
+	r.Key = &operator.TrustedKey{Public: signature.FormatKey(public)}
 	if f.expires != "" {
 		expires, err := expiry(f.expires)
 		if err != nil {

@@ -91,6 +91,7 @@ type Artifact struct {
 	Module    []byte
 	Manifest  []byte // as the module has it; nil: the artifact has none, as those of other programs
 	Signature []byte // detached; nil: none
+	Text      []byte // its own manifest, as the registry has it; Push makes it
 }
 
 // Client talks to registries. The zero Client sends no credentials, and uses TLS.
@@ -126,7 +127,7 @@ func (c Client) Pull(ctx context.Context, r Reference) (Artifact, Reference, err
 	if err != nil {
 		return Artifact{}, r, err
 	}
-	var a Artifact
+	a := Artifact{Text: data}
 	for kind, into := range map[string]*[]byte{ModuleType: &a.Module, ManifestType: &a.Manifest, SignatureType: &a.Signature} {
 		part, found := parts[kind]
 		if !found {

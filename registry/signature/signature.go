@@ -50,7 +50,7 @@ func Sign(module []byte, key crypto.Signer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if data, err = SignDetached(bare, data, key); err != nil {
+	if data, err = addSignature(bare, data, key); err != nil {
 		return nil, err
 	}
 	return Attach(bare, data)
@@ -59,6 +59,18 @@ func Sign(module []byte, key crypto.Signer) ([]byte, error) {
 // SignDetached returns signature data for a module without a signature section: the given data, which may be empty, and a
 // signature by a key.
 func SignDetached(bare, data []byte, key crypto.Signer) ([]byte, error) {
+	data, claims, err := apart(data)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = addSignature(bare, data, key); err != nil {
+		return nil, err
+	}
+	return claims.Beside(data)
+}
+
+// addSignature adds a signature by a key to those of a module.
+func addSignature(bare, data []byte, key crypto.Signer) ([]byte, error) {
 	whole, parts, err := hashesOf(bare)
 	if err != nil {
 		return nil, err
@@ -137,19 +149,25 @@ func Read(module []byte) (Content, error) {
 	return c, err
 }
 
-// Signed returns the signatures that cover the module, as Open does.
-func (c Content) Signed(data []byte) (Signed, error) {
+// Signed returns the signatures that cover the module, as Open does. digest is the SHA-256 of the module, in hexadecimal.
+func (c Content) Signed(data []byte, digest string) (s Signed, err error) {
+	data, claims, err := apart(data)
+	if err != nil {
+		return s, err
+	}
+	s.claims = claims.cover(digest)
 	if len(data) == 0 {
 		data = c.own
 	}
 	if len(data) == 0 {
-		return Signed{}, nil
+		return s, nil
 	}
 	sets, err := decode(data)
 	if err != nil {
 		return Signed{}, err
 	}
-	return Signed{slices.DeleteFunc(sets, func(s set) bool { return !s.covers(c.whole, c.parts) })}, nil
+	s.sets = slices.DeleteFunc(sets, func(s set) bool { return !s.covers(c.whole, c.parts) })
+	return s, nil
 }
 
 // In reports whether a module has signature data in it.
@@ -159,7 +177,10 @@ func In(module []byte) bool {
 }
 
 // Signed is the signatures that cover a module. It holds for the bytes that it was read from. The zero Signed has none.
-type Signed struct{ sets []set }
+type Signed struct {
+	sets   []set
+	claims []Claim
+}
 
 // Open reads the signatures that cover a whole module. Signature data that is given replaces the module's own. An unsigned
 // module has none, and signatures of other modules, and of parts of this one, are left out.
@@ -171,17 +192,18 @@ func Open(module, data []byte) (Signed, error) {
 	if err != nil {
 		return Signed{}, err
 	}
-	return c.Signed(data)
+	return c.Signed(data, sumOf(module))
 }
 
 // None reports whether nobody signed the module.
 func (s Signed) None() bool {
-	return !slices.ContainsFunc(s.sets, func(one set) bool { return len(one.signatures) > 0 })
+	return len(s.claims) == 0 && !slices.ContainsFunc(s.sets, func(one set) bool { return len(one.signatures) > 0 })
 }
 
-// By reports whether a key signed the module.
-func (s Signed) By(key ed25519.PublicKey) bool {
-	return slices.ContainsFunc(s.sets, func(one set) bool { return one.signedBy(key) })
+// By reports whether a key signed the module, or an artifact of a registry that has it.
+func (s Signed) By(key crypto.PublicKey) bool {
+	return slices.ContainsFunc(s.sets, func(one set) bool { return one.signedBy(key) }) ||
+		slices.ContainsFunc(s.claims, func(one Claim) bool { return one.By(key) })
 }
 
 // sectionsOf returns a module's signature data, which is nil in an unsigned one, and the sections behind it.
@@ -214,11 +236,10 @@ func (s set) covers(whole, parts []byte) bool {
 	return bytes.Equal(s.hashes, whole) || bytes.Equal(s.hashes, parts)
 }
 
-func (s set) signedBy(key ed25519.PublicKey) bool {
+func (s set) signedBy(key crypto.PublicKey) bool {
+	public, ok := key.(ed25519.PublicKey)
 	m := message(s.hashes)
-	return slices.ContainsFunc(s.signatures, func(o one) bool {
-		return o.algorithm == ed25519ID && len(key) == ed25519.PublicKeySize && ed25519.Verify(key, m, o.bytes)
-	})
+	return ok && slices.ContainsFunc(s.signatures, func(o one) bool { return o.algorithm == ed25519ID && verifies(public, m, o.bytes) })
 }
 
 func message(hashes []byte) []byte { return append([]byte(domain+header), hashes...) }

@@ -180,7 +180,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again := (Signed{s.sets}); again.None() && s.By(publicOf(1)) {
+		if again := (Signed{sets: s.sets}); again.None() && s.By(publicOf(1)) {
 			t.Error("a module without signatures is signed")
 		}
 		signed, err := Sign(m, keyOf(2))

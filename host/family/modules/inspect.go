@@ -93,7 +93,7 @@ func (seen Info) Signed(detached []byte) (signature.Signed, error) {
 	if seen.content == nil {
 		return signature.Signed{}, nil
 	}
-	return seen.content.Signed(detached)
+	return seen.content.Signed(detached, seen.Digest)
 }
 
 // file returns what is known of a file.

@@ -66,14 +66,14 @@ func signingKey(k operator.TrustedKey) SigningKey {
 
 // over is a key in the form in which the lock file has it, with what the file does not mention as it is.
 func (k SigningKey) over(there SigningKey) (SigningKey, error) {
-	public, err := signature.ParsePublic([]byte(k.Public))
+	public, err := signature.ParseKey([]byte(k.Public))
 	if err != nil {
-		public, err = signature.ParsePublic([]byte(k.Public + "\n")) // the last byte of a file, which is no line break
+		public, err = signature.ParseKey([]byte(k.Public + "\n")) // the last byte of a file, which is no line break
 	}
 	if err != nil {
 		return k, err
 	}
-	k.Public = signature.FormatPublic(public)
+	k.Public = signature.FormatKey(public)
 	if k.Expires == "" {
 		k.Expires = there.Expires
 	} else if at, err := memory.ParseExpiry(k.Expires, time.Time{}); err != nil || at.Year() < 1970 {
