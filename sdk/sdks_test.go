@@ -14,7 +14,7 @@ import (
 
 // Each day another script has its turn, because compilers take long.
 func TestTheSDKsPassTheirOwnTests(t *testing.T) {
-	for _, script := range stress.Pick(t, 1, []string{"rust/test.sh", "c/test.sh", "c/example/test.sh", "cpp/example/test.sh", "rust/example/test.sh", "assemblyscript/example/test.sh", "javascript/test.sh"}) {
+	for _, script := range stress.Pick(t, 1, []string{"rust/test.sh", "c/test.sh", "c/example/test.sh", "cpp/example/test.sh", "zig/test.sh", "zig/example/test.sh", "rust/example/test.sh", "assemblyscript/example/test.sh", "javascript/test.sh"}) {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			language, _, _ := strings.Cut(script, "/")

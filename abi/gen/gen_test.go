@@ -22,7 +22,7 @@ func directory(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
 		t.Fatal(err)
 	}
-	for _, language := range []string{"go", "rust", "c", "assemblyscript", "javascript", "python"} {
+	for _, language := range []string{"go", "rust", "c", "zig", "assemblyscript", "javascript", "python"} {
 		sdk := filepath.Join("sdk", language)
 		if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
 			t.Fatal(err)
@@ -69,6 +69,8 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"../sdk/assemblyscript/assembly/operations.ts", "class Memory {", "class Memories {", "operations.ts"},
 		{"../sdk/c/alcove.h", "struct alcove_memory {", "struct alcove_memories {", "alcove.h"},
 		{"../sdk/c/alcove.c", `MUST(memory, "key"`, `MUST(memory, "keys"`, "alcove.c"},
+		{"../sdk/zig/alcove.zig", "pub const Memory = struct {", "pub const Memories = struct {", "alcove.zig"},
+		{"../sdk/zig/call.zig", "pub fn memoryGet(", "pub fn memoryGets(", "call.zig"},
 		{"../sdk/python/__init__.pyi", `Memory = TypedDict("Memory", {`, `Memories = TypedDict("Memory", {`, "__init__.pyi"},
 		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
 		{"alcove.wit", "memory-get,", "memory-gets,", "alcove.wit"},

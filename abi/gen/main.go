@@ -36,6 +36,8 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		filepath.Join("..", "sdk", "rust", "src", "operations.rs"):                rust,
 		filepath.Join("..", "sdk", "c", "alcove.h"):                               between(dir, "../sdk/c/alcove.h", "//", cHeader),
 		filepath.Join("..", "sdk", "c", "alcove.c"):                               between(dir, "../sdk/c/alcove.c", "//", cSource),
+		filepath.Join("..", "sdk", "zig", "alcove.zig"):                           between(dir, "../sdk/zig/alcove.zig", "//", zigTypes),
+		filepath.Join("..", "sdk", "zig", "call.zig"):                             between(dir, "../sdk/zig/call.zig", "    //", zigOperations),
 		filepath.Join("..", "sdk", "assemblyscript", "assembly", "operations.ts"): assemblyScript,
 		filepath.Join("..", "sdk", "javascript", "alcove.d.ts"):                   between(dir, "../sdk/javascript/alcove.d.ts", "//", typeScript),
 		filepath.Join("..", "sdk", "python", "__init__.pyi"):                      between(dir, "../sdk/python/__init__.pyi", "#", pythonStub),

@@ -44,7 +44,7 @@ func scaffolds(t testing.TB, language string) []string {
 		env = append(env, "RUSTUP_HOME="+toolchains, "RUSTUP_AUTO_INSTALL=0", "CARGO_NET_OFFLINE=true")
 	}
 	find := filepath.Join(t.TempDir(), "environment.sh")
-	if err := os.WriteFile(find, []byte("for v in RUSTC CLANG WASM_LD ASC; do eval \"[ -z \\\"\\$$v\\\" ] || echo $v=\\$$v\"; done\n"), 0o600); err != nil {
+	if err := os.WriteFile(find, []byte("for v in RUSTC CLANG WASM_LD ZIG ASC; do eval \"[ -z \\\"\\$$v\\\" ] || echo $v=\\$$v\"; done\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	found, err := exec.Command("sh", "../../sdk/compilers.sh", language, find).Output()

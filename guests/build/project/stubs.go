@@ -160,6 +160,27 @@ int main() {
 }
 `,
 	},
+	"zig": {
+		file: "family.zig",
+		family: `//! A family of tools.
+const std = @import("std");
+const alcove = @import("alcove");
+
+pub const tools = struct {HANDLERS
+};
+
+test "a tool" {
+    var host = alcove.Fake.init();
+    defer host.deinit();
+    try std.testing.expectError(error.Failed, host.tool(@This(), "FIRST", "{}"));
+    try std.testing.expectEqual(alcove.Code.unavailable, host.failure.code);
+}
+`,
+		handler: `
+    pub fn @"TOOL"(c: *alcove.Call, _: alcove.Value) !alcove.Value {
+        return c.fail(.unavailable, "TOOL is not written yet", .{});
+    }`,
+	},
 	"javascript": {file: "family.js", family: scriptFamily, handler: scriptHandler},
 	"typescript": {file: "family.ts", family: scriptFamily, handler: scriptHandler},
 	"python": {
