@@ -25,14 +25,19 @@ func (s *service) openHTTP(context.Context) (err error) {
 		return err
 	}
 	s.site.note(&s.record)
-	if s.site.listener == nil {
-		return nil
-	}
-	if s.mount == nil {
+	if s.mount == nil && s.site.listener != nil {
 		s.closers.Later("the listener for HTTP", closing(s.site.listener))
 		if s.site.renew != nil {
 			s.task(s.site.keepCertificate)
 		}
+	}
+	if s.mount == nil {
+		if err := s.site.openLogins(s.host.options.Clock, secretIn(s.host.options.Dir), &s.closers); err != nil {
+			return err
+		}
+	}
+	if s.site.listener == nil {
+		return nil
 	}
 	s.host.exposed.Store(s.site.exposed())
 	required := s.host.keys.Required()
@@ -55,7 +60,7 @@ func (s *service) withToken(l Listen) Listen {
 func (s *service) serveHTTP(ctx context.Context) error {
 	h := s.host
 	server := listen.HTTP{Routes: h.routes(), Lasting: map[string]http.Handler{"/stream": h.streams}, Doors: s.doors, Admit: h.admission.Bearer, Refused: h.account.RefusedRequest,
-		Certificate: s.site.cert, Issuer: s.issuer, Public: s.to.Public, Scopes: s.scopes, Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
+		Certificate: s.site.cert, Issuer: s.site.issuerAt(s.record.Path), Public: s.site.Public, Path: s.record.Path, Below: s.spaces != nil || s.shared() != nil, Scopes: s.site.scopes(), Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
 	if s.spaces != nil {
 		server.Spaces = s.spaces
 	}

@@ -2,50 +2,121 @@ package host
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"net/http"
+	"strings"
+	"time"
 
+	"github.com/alcove-memory/alcove/host/cluster"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/outside/outbound"
+	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/issuer"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/oauth"
 	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
-// openOAuth opens the authorization server, if there is to be one.
-func (s *service) openOAuth(context.Context) (err error) {
-	l, a := s.to, s.host.admission
-	s.issuer = l.Issuer
+// logins are what the memories of a site have in common that let in who has no API key.
+type logins struct {
+	common *oauth.Common   // of authorization servers, one for each memory; nil: there are none
+	secret []byte          // from which each has its own
+	issuer *issuer.Checker // of tokens of an authorization server elsewhere; nil: they are API keys
+}
+
+// openLogins makes ready what lets in who has no API key, if anything is to. secret is called if there are to be authorization servers.
+func (s *site) openLogins(clock func() time.Time, secret func() ([]byte, error), closers *space.Closers) (err error) {
 	switch {
-	case !l.OAuth.Serve:
+	case s.IssuerRules != nil && s.Issuer == "":
+		return errors.New("there are rules for an issuer that is not named: give --issuer its URL")
+	case s.IssuerRules != nil && s.IssuerRules.Audience == "" && s.Public == "":
+		return errors.New("nobody said for whom the tokens of the issuer are: give audience in the rules of the issuer, or --public-url")
+	case s.IssuerRules != nil:
+		if s.logins.issuer, err = issuer.New(issuer.Options{URL: s.Issuer, Rules: *s.IssuerRules, Clock: clock, Logger: s.logger}); err != nil {
+			return err
+		}
+		closers.Later("the keys of the issuer", func() error {
+			s.logins.issuer.Close()
+			return nil
+		})
 		return nil
-	case l.Public == "":
+	case !s.OAuth.Serve:
+		return nil
+	case s.Public == "":
 		return errors.New("an authorization server needs the URL by which clients reach it: give --public-url")
-	case s.site.listener == nil:
+	case s.listener == nil:
 		return errors.New("an authorization server needs HTTP: give --listen an address")
-	case l.Issuer != "":
+	case s.Issuer != "":
 		return errors.New("clients are let in by one authorization server: give --oauth or --issuer")
-	case a.ReadOnly:
-		return errors.New("a read-only server makes no keys, which tokens are: serve it without --oauth")
 	}
-	secret, err := listen.Token(owner.OAuthPath(s.host.options.Dir))
-	if err != nil {
+	fetch := s.OAuth.Fetch
+	if fetch == nil {
+		fetch = outbound.Client{}.Strangers()
+	}
+	if s.logins.secret, err = secret(); err == nil {
+		s.logins.common, err = oauth.NewCommon(fetch, clock)
+	}
+	return err
+}
+
+// issuerAt returns the authorization server of the memory at a path; empty: there is none.
+func (s *site) issuerAt(path string) string {
+	if s.logins.common != nil {
+		return s.Public + path
+	}
+	return s.Issuer
+}
+
+// scopes are those of tokens; nil: they are unknown.
+func (s *site) scopes() []string {
+	if s.logins.common != nil {
+		return oauth.Scopes()
+	}
+	return nil
+}
+
+// oauthAt returns what the authorization server of the memory at a path is made with, as far as it is the site's.
+func (s *site) oauthAt(path string, clock func() time.Time) oauth.Options {
+	mac := hmac.New(sha256.New, s.logins.secret)
+	mac.Write([]byte("the memory at " + path))
+	return oauth.Options{Common: s.logins.common, Issuer: s.Public + path, Register: s.OAuth.Register, Secret: mac.Sum(nil), Clock: clock}
+}
+
+// checkIssued returns what the holder of a token of the issuer may do in the memory at a path, and until when. A token for a space has the
+// space as its audience, so that none is for two of them.
+func (s *site) checkIssued(ctx context.Context, token, path string) (of keys.Subject, g keys.Grant, expires time.Time, err error) {
+	audience := s.IssuerRules.Audience
+	if audience == "" || path != "" {
+		audience = s.Public + path + "/mcp"
+	}
+	return s.logins.issuer.Check(ctx, token, audience, strings.TrimPrefix(path, listen.SpacesPath))
+}
+
+// openOAuth opens the authorization server of the memory, if there is to be one.
+func (s *service) openOAuth(context.Context) error {
+	a, path := s.host.admission, s.record.Path
+	switch {
+	case s.site.logins.common == nil:
+		return nil
+	case a.ReadOnly && s.mount == nil:
+		return errors.New("a read-only server makes no keys, which tokens are: serve it without --oauth")
+	case a.ReadOnly:
+		return nil
+	}
+	o := s.site.oauthAt(path, s.host.options.Clock)
+	var err error
+	if o.Codes, err = oauth.OpenCodes(o.Clock, nil, nil); err != nil {
 		return err
 	}
-	o := oauth.Options{Issuer: l.Public, Register: l.OAuth.Register, Secret: []byte(secret), Keys: s.host.acts(), Enter: s.enter, Holder: a.Holder,
-		Fetch: l.OAuth.Fetch, Refused: s.host.account.RefusedRequest, Clock: s.host.options.Clock}
-	if o.Fetch == nil {
-		o.Fetch = outbound.Client{}.Strangers()
-	}
+	o.Keys, o.Enter, o.Holder, o.Refused = s.host.acts(), s.enter, a.Holder, s.host.account.RefusedRequest
 	if s.console != nil {
 		o.Session = s.console.Session
 	}
-	server, err := oauth.New(o)
-	if err != nil {
-		return err
-	}
-	s.issuer, s.scopes, a.Public = l.Public, oauth.Scopes(), l.Public
-	s.at(server)
+	a.Public = o.Issuer
+	s.at(oauth.New(o))
 	return nil
 }
 
@@ -64,32 +135,18 @@ func (s *service) enter(secret string) (string, error) {
 
 // openIssuer has the tokens of the issuer let in, if they are to become keys.
 func (s *service) openIssuer(context.Context) error {
-	if s.to.IssuerRules == nil {
-		return nil
-	}
-	rules, o := *s.to.IssuerRules, s.host.options
-	if rules.Audience == "" && s.to.Public != "" {
-		rules.Audience = s.to.Public + "/mcp"
-	}
+	a, path := s.host.admission, s.record.Path
 	switch {
-	case s.to.Issuer == "":
-		return errors.New("there are rules for an issuer that is not named: give --issuer its URL")
-	case rules.Audience == "":
-		return errors.New("nobody said for whom the tokens of the issuer are: give audience in the rules of the issuer, or --public-url")
-	case s.host.admission.ReadOnly:
-		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
-	}
-	checker, err := issuer.New(issuer.Options{URL: s.to.Issuer, Rules: rules, Clock: o.Clock, Logger: o.Logger})
-	if err != nil {
-		return err
-	}
-	s.closers.Later("the keys of the issuer", func() error {
-		checker.Close()
+	case s.site.logins.issuer == nil:
 		return nil
-	})
+	case a.ReadOnly && s.mount == nil:
+		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
+	case a.ReadOnly:
+		return nil
+	}
 	acts := s.host.acts()
-	s.host.admission.Issued = func(ctx context.Context, token string) (keys.Key, error) {
-		of, grant, expires, err := checker.Check(ctx, token)
+	a.Issued = func(ctx context.Context, token string) (keys.Key, error) {
+		of, grant, expires, err := s.site.checkIssued(ctx, token, path)
 		if err != nil {
 			return keys.Key{}, err
 		}
@@ -98,4 +155,68 @@ func (s *service) openIssuer(context.Context) error {
 		return key, err
 	}
 	return nil
+}
+
+// admitLogins has the admission to a space that need not be open let in who has no API key.
+func (s *site) admitLogins(a *admission.Admission, path string) {
+	if s.logins.common != nil {
+		a.Public = s.Public
+	}
+	if s.logins.issuer != nil {
+		a.Issued = func(ctx context.Context, token string) (keys.Key, error) {
+			_, grant, expires, err := s.checkIssued(ctx, token, path)
+			grant.Expires = expires
+			return keys.Key{Grant: grant}, err
+		}
+	}
+}
+
+// closedKeys are the keys of a space that is not open, as far as its authorization server asks for them.
+type closedKeys struct{ *keys.Keys }
+
+// RevokeToken implements oauth.Keys.
+func (closedKeys) RevokeToken(string, string) error { return nil }
+
+// RevokeAuthorization implements oauth.Keys.
+func (closedKeys) RevokeAuthorization(string) error { return nil }
+
+// asks answers a request to the authorization server of a space that is not open, unless the request shows something that the space gave
+// out: strangers open no space, and do not learn whether there is one. It returns false then, and the space is to be opened.
+func (s *Spaces) asks(w http.ResponseWriter, r *http.Request, name, path string) (answered bool) {
+	if !listen.HoldBody(w, r, oauth.LongestBody) {
+		return true
+	}
+	a, err := s.admission(name)
+	if err != nil {
+		refuseHTTP(w, err)
+		return true
+	}
+	o := s.at.oauthAt(listen.SpacesPath+name, s.each.Clock)
+	o.Keys, o.Holder, o.Refused = closedKeys{a.Keys}, a.Holder, s.refused
+	o.Enter = func(secret string) (string, error) {
+		if keys.Is(secret) {
+			return a.Enter(secret)
+		}
+		_, err := a.Keys.Invited(secret)
+		return "", err
+	}
+	server, below := oauth.New(o), r.Clone(r.Context())
+	below.URL.Path, below.URL.RawPath = path, ""
+	shows := server.Shows(below, func(token, client string) bool {
+		_, ok := a.Keys.OfToken(token, client)
+		return ok
+	})
+	cluster.Rewind(r)
+	if !shows {
+		server.ServeHTTP(w, below)
+	}
+	return !shows
+}
+
+// secretIn returns what keeps a secret of authorization servers in a data directory.
+func secretIn(dir string) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		secret, err := listen.Token(owner.OAuthPath(dir))
+		return []byte(secret), err
+	}
 }

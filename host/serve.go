@@ -47,9 +47,6 @@ type service struct {
 	socket *listen.SocketListener // nil: the server that shares the space has the sockets
 	admin  *listen.SocketListener
 
-	issuer string   // of the authorization server that clients are referred to; empty: none
-	scopes []string // of its tokens; nil: unknown
-
 	doors   map[string]listen.Door        // of HTTP
 	tasks   []func(context.Context) error // run until the service ends, which it does with the first
 	closers space.Closers                 // at the end, and after a failure

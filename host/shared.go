@@ -142,7 +142,10 @@ func bounded(do func(context.Context) error) error {
 // listen listens for clients over HTTP.
 func (s *shared) listen() (err error) {
 	s.record = owner.Record{PID: os.Getpid(), Version: s.options.Version, Started: s.options.Clock().UTC()}
-	if s.site, err = openSite(s.options, s.listenAt); err != nil || s.site.listener == nil {
+	if s.site, err = openSite(s.options, s.listenAt); err != nil {
+		return err
+	}
+	if err := s.site.openLogins(s.options.Clock, s.sharing.credentials.Logins, &s.closers); err != nil || s.site.listener == nil {
 		return err
 	}
 	s.closers.Later("the listener for HTTP", closing(s.site.listener))
@@ -341,7 +344,6 @@ func (g *sharing) mount(o *openSpace, l *Listen) {
 	l.mount.shared = o.shared
 	if o.name == g.own {
 		l.mount.path, l.Idle = "", 0
-		l.Issuer, l.IssuerRules, l.Public = g.listen.Issuer, g.listen.IssuerRules, g.listen.Public
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 		path = "/" + path
 	}
 	if !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
-		if !s.admits(w, r, name) {
+		if !s.admits(w, r, name, path, false) {
 			return
 		}
 		if err := s.sharing.create(r.Context(), name); err != nil {

@@ -23,6 +23,7 @@ type site struct {
 	cert     *listen.Certificate // nil: without TLS
 	renew    func() error        // of the server's own certificate; nil: it is another's
 	logger   *slog.Logger
+	logins   logins
 }
 
 // openSite listens for clients over HTTP.

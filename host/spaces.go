@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/front/oauth"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/space"
@@ -350,8 +351,8 @@ func (s *Spaces) dirOf(name string) (string, error) {
 // ServeHTTP serves the requests to a space to those who have its token or one of its keys. What others are told does not depend on
 // whether there is such a space, and opens none.
 func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
-	if !s.admits(w, r, name) {
+	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
+	if !s.admits(w, r, name, "/"+path, s.openHost(name) != nil) {
 		return
 	}
 	o, release, err := s.acquire(r.Context(), name)
@@ -369,12 +370,17 @@ func refuseHTTP(w http.ResponseWriter, err error) {
 	listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
 }
 
-// admits reports whether the sender of a request may use a space, and tells those who may not.
-func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name string) bool {
+// admits reports whether the sender of a request to a path of a space may use it, or have it opened if it is not, and answers those who may
+// not.
+func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name, path string, open bool) bool {
+	if s.at.logins.common != nil && oauth.IsPath(path) {
+		return open || !s.asks(w, r, name, path)
+	}
 	err := s.admit(r, name)
 	if err != nil {
 		s.refused(r, err)
-		w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
+		h := listen.HTTP{Issuer: s.at.issuerAt(listen.SpacesPath + name), Public: s.at.Public, Certificate: s.at.cert, Scopes: s.at.scopes()}
+		w.Header().Set("WWW-Authenticate", h.Challenge(r))
 		listen.Refuse(w, &listen.StatusError{Status: http.StatusUnauthorized, Code: string(memory.Denied), Err: err})
 	}
 	return err == nil
@@ -396,6 +402,7 @@ func (s *Spaces) admit(r *http.Request, name string) error {
 // admission admits clients of a space by what the open space has in memory, or by its files; nobody, if there is no such space.
 func (s *Spaces) admission(name string) (a admission.Admission, err error) {
 	a = admission.Admission{TokenPath: "token of the space's data directory", Home: func(keys.Key) string { return "" }}
+	s.at.admitLogins(&a, listen.SpacesPath+name)
 	if h := s.openHost(name); h != nil {
 		a.Keys, a.Token = h.keys, h.admission.Token
 		return a, nil

@@ -93,6 +93,9 @@ func (c *Credentials) Token(space string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(secret), err
 }
 
+// Logins returns the secret from which authorization servers of all spaces have theirs.
+func (c *Credentials) Logins() ([]byte, error) { return c.derive("authorization servers", 32) }
+
 // Server is the configuration of a listener for the other servers.
 func (c *Credentials) Server() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{c.presented}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: c.pool, NextProtos: []string{"http/1.1"}}

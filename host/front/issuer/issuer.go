@@ -35,8 +35,8 @@ const (
 
 // Options configures a Checker. All but Client are needed.
 type Options struct {
-	URL    string      // of the authorization server
-	Rules  keys.Issuer // with an audience
+	URL    string // of the authorization server
+	Rules  keys.Issuer
 	Client *http.Client
 	Clock  func() time.Time
 	Logger *slog.Logger
@@ -44,9 +44,9 @@ type Options struct {
 
 // Checker checks tokens. It may be used concurrently.
 type Checker struct {
-	o      Options
-	client *http.Client
-	parser *jwt.Parser
+	o       Options
+	client  *http.Client
+	methods []string
 
 	mu     sync.Mutex
 	known  keyfunc.Keyfunc // nil: the keys were not read yet
@@ -70,8 +70,7 @@ func New(o Options) (*Checker, error) {
 	}
 	client := *o.Client
 	client.Timeout, client.Transport = askWithin, limited{client.Transport}
-	c := &Checker{o: o, client: &client, parser: jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithIssuer(o.URL), jwt.WithAudience(o.Rules.Audience),
-		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Clock))}
+	c := &Checker{o: o, client: &client, methods: methods}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -96,8 +95,9 @@ func algorithms(wanted []string) ([]string, error) {
 // Is reports whether a text has the form of a JWT.
 func Is(token string) bool { return strings.HasPrefix(token, "eyJ") && strings.Count(token, ".") == 2 }
 
-// Check returns who holds a token, what they may do, and until when it holds.
-func (c *Checker) Check(ctx context.Context, token string) (of keys.Subject, g keys.Grant, expires time.Time, err error) {
+// Check returns who holds a token for an audience, what they may do in the space with a name, and until when it holds. The empty name is the
+// server's own memory.
+func (c *Checker) Check(ctx context.Context, token, audience, space string) (of keys.Subject, g keys.Grant, expires time.Time, err error) {
 	if len(token) > longestToken {
 		return of, g, expires, denied("the token has %d bytes: %d is the limit", len(token), longestToken)
 	}
@@ -105,8 +105,10 @@ func (c *Checker) Check(ctx context.Context, token string) (of keys.Subject, g k
 	if err != nil {
 		return of, g, expires, err
 	}
+	parser := jwt.NewParser(jwt.WithValidMethods(c.methods), jwt.WithIssuer(c.o.URL), jwt.WithAudience(audience),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(c.o.Clock))
 	claims := jwt.MapClaims{}
-	if _, err := c.parser.ParseWithClaims(token, claims, known.KeyfuncCtx(ctx)); err != nil {
+	if _, err := parser.ParseWithClaims(token, claims, known.KeyfuncCtx(ctx)); err != nil {
 		return of, g, expires, denied("the token of %s does not hold here: %s", c.o.URL, reason(err))
 	}
 	of = keys.Subject{Issuer: c.o.URL}
@@ -117,7 +119,7 @@ func (c *Checker) Check(ctx context.Context, token string) (of keys.Subject, g k
 	if err != nil || end == nil {
 		return of, g, expires, denied("the token has no claim exp")
 	}
-	g, err = c.o.Rules.GrantFor(claims)
+	g, err = c.o.Rules.GrantFor(claims, space)
 	return of, g, end.Time, err
 }
 

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -61,6 +62,8 @@ type HTTP struct {
 	Issuer      string          // of the authorization server that clients are referred to; empty: none
 	Scopes      []string        // of the tokens that clients ask for; nil: unknown
 	Public      string          // the URL by which clients reach the server, without a path; empty: that of their requests
+	Path        string          // below which the server is there; empty: it has all
+	Below       bool            // there are further spaces below SpacesPath, which clients find as they find the server
 	Limit       ConnectionLimit // zero: derived from the process's file descriptors
 	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
 	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
@@ -209,13 +212,9 @@ func (h *HTTP) Mounted() http.Handler {
 	}
 	for path, handler := range h.Routes {
 		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer}))
-		if h.Issuer != "" {
-			mux.HandleFunc("GET "+metadataPath+path, h.describe)
-		}
+		h.find(mux, path)
 	}
-	if h.Issuer != "" {
-		mux.HandleFunc("GET "+metadataPath, h.describe)
-	}
+	h.find(mux, "")
 	for path, handler := range h.Lasting {
 		mux.Handle(path, h.guard(Door{Handler: handler, Admit: h.bearer, Lasting: true}))
 	}
@@ -332,7 +331,7 @@ func (h *HTTP) refuseClient(w http.ResponseWriter, r *http.Request, err error) {
 		Refuse(w, own)
 		return
 	}
-	w.Header().Set("WWW-Authenticate", h.challenge(r))
+	w.Header().Set("WWW-Authenticate", h.Challenge(r))
 	refuse(w, http.StatusUnauthorized, "denied", err.Error())
 }
 
@@ -387,6 +386,28 @@ func uncounted(next http.Handler) http.Handler {
 		Lasting(r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// HoldBody reads the body of a request to Spaces or HTTP.All, of at most limit bytes, so that it can be read again. It is false if it
+// could not be read, which the client was told.
+func HoldBody(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	if r.ContentLength > limit {
+		refuseBody(w, limit)
+		return false
+	}
+	withBody(w, r, limit)
+	var data []byte
+	if hasBody(r) {
+		var err error
+		if data, err = io.ReadAll(r.Body); err != nil {
+			refuseBody(w, limit)
+			return false
+		}
+	}
+	r.ContentLength = int64(len(data))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	r.Body, _ = r.GetBody() // from memory
+	return true
 }
 
 // TakeBody makes the body of a request to HTTP.All readable, up to the limit of other requests. It is false if the body is longer, which

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -31,9 +32,25 @@ func (h *HTTP) base(r *http.Request) string {
 	return scheme + "://" + r.Host // which onlyLocal checked
 }
 
-// describe serves the metadata of the resource whose path follows metadataPath.
+// find has clients find the metadata of the resource at a path, and of those of further spaces.
+func (h *HTTP) find(mux *http.ServeMux, path string) {
+	if h.Issuer == "" || h.Path != "" {
+		return
+	}
+	mux.HandleFunc("GET "+metadataPath+path, h.describe)
+	if h.Below {
+		mux.HandleFunc("GET "+metadataPath+SpacesPath+"{space}"+path, h.describe)
+	}
+}
+
+// describe serves the metadata of the resource whose path follows metadataPath. A server that is its own authorization server is one for
+// each of its spaces. Whether there is a space is not looked at: nobody learns it here.
 func (h *HTTP) describe(w http.ResponseWriter, r *http.Request) {
-	body, err := json.Marshal(metadata{h.base(r) + strings.TrimPrefix(r.URL.EscapedPath(), metadataPath), "Alcove", []string{h.Issuer}, h.Scopes, []string{"header"}})
+	issuer := h.Issuer
+	if space := r.PathValue("space"); space != "" && issuer == h.Public {
+		issuer += SpacesPath + url.PathEscape(space)
+	}
+	body, err := json.Marshal(metadata{h.base(r) + strings.TrimPrefix(r.URL.EscapedPath(), metadataPath), "Alcove", []string{issuer}, h.Scopes, []string{"header"}})
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "internal", "the metadata could not be written")
 		return
@@ -41,13 +58,13 @@ func (h *HTTP) describe(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, append(body, '\n'))
 }
 
-// challenge returns the header WWW-Authenticate of a refused request.
-func (h *HTTP) challenge(r *http.Request) string {
+// Challenge returns the header WWW-Authenticate of a refused request.
+func (h *HTTP) Challenge(r *http.Request) string {
 	const plain = `Bearer realm="alcove"`
 	if h.Issuer == "" {
 		return plain
 	}
-	challenge := plain + `, resource_metadata="` + h.base(r) + metadataPath + r.URL.EscapedPath() + `"`
+	challenge := plain + `, resource_metadata="` + h.base(r) + metadataPath + h.Path + r.URL.EscapedPath() + `"`
 	if len(h.Scopes) > 0 {
 		challenge += `, scope="` + strings.Join(h.Scopes, " ") + `"`
 	}
@@ -65,8 +82,8 @@ func oauthPaths() []string {
 // refuseOAuth tells a client that looks for an authorization server how this one is used, in the form that it shows to its user (RFC 6749).
 func (h *HTTP) refuseOAuth(w http.ResponseWriter, r *http.Request) {
 	why := "this server is no authorization server: use " + h.Issuer
-	if h.Issuer == h.Public {
-		why = "there is nothing here: the metadata of the authorization server are at " + h.Public + "/.well-known/oauth-authorization-server"
+	if h.Issuer == h.Public+h.Path {
+		why = "there is nothing here: the metadata of the authorization server are at " + h.Public + "/.well-known/oauth-authorization-server" + h.Path
 	}
 	if h.Issuer == "" {
 		why = "this server has no OAuth: " + h.entry(r.Context())

@@ -151,7 +151,7 @@ func (s *Server) step(w http.ResponseWriter, r *http.Request) {
 	f := r.PostForm
 	browser := browserOf(s, r)
 	holder, decided := f.Get("holder"), f.Get("step") == stepDecide
-	if !s.proves(f.Get("proof"), browser, f.Get("step"), f.Get("request"), holder, f.Get("until")) {
+	if !s.provesForm(r) {
 		err := &memory.Error{Code: memory.Denied, Rule: "a form of consent that the page did not write", Message: "This page is too old, or another page sent the form: begin again in the application."}
 		s.options.Refused(r, err)
 		s.wrong(w, http.StatusForbidden, err.Message)
@@ -192,7 +192,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request, q request, browse
 	if err != nil {
 		s.options.Refused(r, err)
 		status := http.StatusUnauthorized
-		if s.failures.Add(r) {
+		if s.options.Common.failures.Add(r) {
 			status = http.StatusTooManyRequests
 			w.Header().Set("Retry-After", "60")
 			err = errors.New("too many logins failed: try again in a minute")
@@ -230,15 +230,19 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, q request, holde
 		return
 	}
 	a := asked{holder: holder, who: who, namespaces: r.PostForm.Get("namespaces"), chosen: r.PostForm["right"], decided: true}
-	d := decision{holder: holder, client: keys.Client{ID: q.client.id, Name: q.client.name, Resource: q.resource}, redirect: q.redirect, challenge: q.challenge,
-		grant: keys.Grant{Agent: q.client.name, Namespaces: a.namespaceList(), Rights: a.granted(q)}}
-	if err := s.options.Keys.MayAuthorize(who, d.client, d.grant); err != nil {
+	d := decision{Holder: holder, Client: keys.Client{ID: q.client.id, Name: q.client.name, Resource: q.resource}, Redirect: q.redirect, Challenge: q.challenge,
+		Grant: keys.Grant{Agent: q.client.name, Namespaces: a.namespaceList(), Rights: a.granted(q)}}
+	if err := s.options.Keys.MayAuthorize(who, d.Client, d.Grant); err != nil {
 		s.askWhat(w, browser, q, a, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	code, ok := s.codes.issue(d)
-	if !ok {
+	code := s.newCode()
+	switch err := s.options.Codes.issue(digestOf(code), d); {
+	case errors.Is(err, errTooMany):
 		s.wrong(w, http.StatusServiceUnavailable, fmt.Sprintf("%d decisions of the last minutes wait for their applications, which is the limit: try again in ten minutes.", mostCodes))
+		return
+	case err != nil:
+		s.wrong(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
 	http.Redirect(w, r, s.answer(q, url.Values{"code": {code}}), http.StatusSeeOther)

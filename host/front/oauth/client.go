@@ -58,7 +58,7 @@ func (s *Server) client(ctx context.Context, id string) (client, error) {
 	case strings.HasPrefix(id, registeredPrefix):
 		return s.registered(id)
 	}
-	return s.clients.client(ctx, id)
+	return s.options.Common.documents.client(ctx, id)
 }
 
 // of returns the client that a description is of.

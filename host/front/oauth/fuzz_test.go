@@ -1,8 +1,10 @@
 package oauth
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,25 +64,74 @@ type nobody struct{ Keys }
 
 func serverOf(t testing.TB) *Server {
 	t.Helper()
-	s, err := New(Options{Issuer: "https://memory.example.org", Register: true, Secret: []byte("secret"), Keys: nobody{}, Fetch: http.DefaultClient,
-		Holder:  func(string) (memory.Caller, error) { return memory.Caller{}, nil },
-		Refused: func(*http.Request, error) {}})
+	common, err := NewCommon(http.DefaultClient, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	codes, err := OpenCodes(time.Now, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{Common: common, Issuer: "https://memory.example.org", Register: true, Secret: []byte("secret"), Codes: codes, Keys: nobody{}, Clock: time.Now,
+		Holder:  func(string) (memory.Caller, error) { return memory.Caller{}, nil },
+		Refused: func(*http.Request, error) {}})
 }
 
 func TestDecisionsThatWaitAreBounded(t *testing.T) {
 	now := time.Now()
-	c := newCodes(func() time.Time { return now })
+	c, err := OpenCodes(func() time.Time { return now }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range mostCodes + 1 {
-		if _, ok := c.issue(decision{client: keys.Client{ID: "x"}}); ok != (i < mostCodes) {
-			t.Fatalf("code %d is issued: %t, want at most %d", i+1, ok, mostCodes)
+		if err := c.issue(strconv.Itoa(i), decision{Client: keys.Client{ID: "x"}}); (err == nil) != (i < mostCodes) {
+			t.Fatalf("code %d: got %v, want at most %d", i+1, err, mostCodes)
 		}
 	}
 	now = now.Add(codeKept)
-	if _, ok := c.issue(decision{}); !ok || len(c.kept) != 1 {
-		t.Errorf("ten minutes later a code is issued: %t, and %d are kept, want it alone", ok, len(c.kept))
+	if err := c.issue("last", decision{}); err != nil || len(c.kept) != 1 {
+		t.Errorf("ten minutes later: got %v and %d codes, want one alone", err, len(c.kept))
+	}
+}
+
+func TestCodesGoOnWithTheNextServer(t *testing.T) {
+	var kept []byte
+	var full error
+	keep := func(data []byte) error {
+		if full == nil {
+			kept = data
+		}
+		return full
+	}
+	open := func() *Codes {
+		t.Helper()
+		c, err := OpenCodes(time.Now, kept, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if err := open().issue("code", decision{Holder: "ann"}); err != nil {
+		t.Fatalf("issue a code: %v", err)
+	}
+	full = errors.New("no room")
+	if found, _, err := open().take("code"); found != nil || err == nil {
+		t.Errorf("take a code whose use cannot be kept: got %v, %v, want an error", found, err)
+	}
+	full = nil
+	if found, _, err := open().take("code"); err != nil || found == nil || found.Holder != "ann" {
+		t.Fatalf("take the code from the next server: got %v, %v, want that of ann", found, err)
+	}
+	if found, revoke, err := open().take("code"); err != nil || found != nil || revoke != "" {
+		t.Errorf("take it again: got %v, %q, %v, want nothing yet", found, revoke, err)
+	}
+	if replayed, err := open().became("code", "key"); err != nil || !replayed {
+		t.Errorf("the code became a key after it was taken again: got %t, %v, want that this is known", replayed, err)
+	}
+	if found, revoke, err := open().take("code"); err != nil || found != nil || revoke != "key" {
+		t.Errorf("take it once more: got %v, %q, %v, want the key that is to be revoked", found, revoke, err)
+	}
+	if _, err := OpenCodes(time.Now, []byte("{"), keep); err == nil {
+		t.Error("damaged codes: got no error, want one")
 	}
 }

@@ -3,6 +3,7 @@ package oauth
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // metadata describes the server (RFC 8414).
@@ -29,7 +30,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusMethodNotAllowed, invalidRequest, "the metadata is read with GET")
 		return
 	}
-	at, public := s.options.Issuer, []string{"none"} // clients of users' machines cannot keep a secret
+	at, public := s.options.Issuer+strings.TrimPrefix(r.URL.EscapedPath(), metadataPath), []string{"none"} // clients of users' machines cannot keep a secret
 	m := metadata{Issuer: at, Authorization: at + authorizePath, Token: at + tokenPath, Revocation: at + revokePath, Scopes: Scopes(),
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes(), Challenges: []string{"S256"},
 		TokenAuthentication: public, RevokeAuthentication: public, ClientDocuments: true, IssuerInAuthorization: true}
@@ -51,6 +52,7 @@ const (
 	unsupportedType = "unsupported_grant_type"
 	accessDenied    = "access_denied"
 	serverError     = "server_error"
+	unavailable     = "temporarily_unavailable"
 )
 
 // fail answers a request of a client with an error in the form of OAuth.

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/front/listen"
 )
 
 //go:embed page.html style.css
@@ -34,7 +36,8 @@ type page struct {
 	Client struct{ Name, Host, Redirect string }
 	Local  bool // the code goes to a program on the machine of the browser
 	Who    string
-	Name   string // of the server
+	Name   string // of the memory
+	Path   string // below which it has its pages
 	Rights []pageRight
 
 	Namespaces string
@@ -42,7 +45,7 @@ type page struct {
 	Problem    string
 	Console    bool
 
-	Action, Step, Request, Holder, Until, Proof string
+	Step, Request, Holder, Until, Proof string
 }
 
 type pageRight struct {
@@ -81,23 +84,29 @@ func (s *Server) browser(w http.ResponseWriter, r *http.Request) string {
 
 // prove returns what shows that this server wrote a form, for one browser.
 func (s *Server) prove(parts ...string) string {
-	mac := hmac.New(sha256.New, s.proofs)
+	return base64.RawURLEncoding.EncodeToString(s.mac(append([]string{"form"}, parts...)...))
+}
+
+// mac authenticates texts by the secret of the server.
+func (s *Server) mac(parts ...string) []byte {
+	mac := hmac.New(sha256.New, s.options.Secret)
 	for _, part := range parts {
 		mac.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return mac.Sum(nil)
 }
 
-// proves reports whether a form is one that this server wrote for a browser, not too long ago.
-func (s *Server) proves(proof, browser, step, request, holder, until string) bool {
-	end, err := strconv.ParseInt(until, 10, 64)
+// provesForm reports whether a form is one that this server wrote for the browser that sends it, not too long ago.
+func (s *Server) provesForm(r *http.Request) bool {
+	f, browser := r.PostForm, browserOf(s, r)
+	end, err := strconv.ParseInt(f.Get("until"), 10, 64)
 	return browser != "" && err == nil && s.options.Clock().Unix() < end &&
-		subtle.ConstantTimeCompare([]byte(proof), []byte(s.prove(browser, step, request, holder, until))) == 1
+		subtle.ConstantTimeCompare([]byte(f.Get("proof")), []byte(s.prove(browser, f.Get("step"), f.Get("request"), f.Get("holder"), f.Get("until")))) == 1
 }
 
 // form is the page of a step.
 func (s *Server) form(browser, step string, q request, holder string) (p page) {
-	p.Name, p.Action, p.Step, p.Request, p.Holder = s.options.Issuer, consentPath, step, q.raw, holder
+	p.Name, p.Path, p.Step, p.Request, p.Holder = s.name(), s.path, step, q.raw, holder
 	p.Until = strconv.FormatInt(s.options.Clock().Add(pageHolds).Unix(), 10)
 	p.Proof = s.prove(browser, step, q.raw, holder, p.Until)
 	p.Client.Name, p.Client.Host = q.client.name, q.client.host()
@@ -105,6 +114,14 @@ func (s *Server) form(browser, step string, q request, holder string) (p page) {
 		p.Client.Redirect, p.Local = u.Scheme+"://"+u.Host, u.Scheme != "https"
 	}
 	return p
+}
+
+// name is what persons know the memory by.
+func (s *Server) name() string {
+	if space, ok := strings.CutPrefix(s.path, listen.SpacesPath); ok {
+		return "the space " + space + " of " + strings.TrimSuffix(s.options.Issuer, s.path)
+	}
+	return s.options.Issuer
 }
 
 // askWho shows the page on which a person says who they are.
@@ -129,13 +146,13 @@ func (s *Server) askWhat(w http.ResponseWriter, browser string, q request, a ask
 
 // wrong shows why there is nothing to decide.
 func (s *Server) wrong(w http.ResponseWriter, status int, why string) {
-	s.show(w, status, page{Wrong: why, Name: s.options.Issuer}, "")
+	s.show(w, status, page{Wrong: why, Name: s.name(), Path: s.path}, "")
 }
 
 // show writes a page, whose forms lead here and on to the redirect address.
 func (s *Server) show(w http.ResponseWriter, status int, p page, redirect string) {
 	var out bytes.Buffer
-	if err := s.pages.Execute(&out, p); err != nil {
+	if err := s.options.Common.pages.Execute(&out, p); err != nil {
 		http.Error(w, "the page could not be written", http.StatusInternalServerError)
 		return
 	}

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -83,11 +84,17 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(err, keys.ErrReused) || errors.As(err, &known) {
 			own = &failure{invalidGrant, err.Error()}
 		}
+		if known != nil && known.Code == memory.Unavailable {
+			own.code = unavailable
+		}
 	}
 	s.options.Refused(r, &memory.Error{Code: memory.Denied, Rule: "a token of OAuth: " + own.code, Message: own.description})
 	status := http.StatusBadRequest
-	if own.code == serverError {
+	switch own.code {
+	case serverError:
 		status = http.StatusInternalServerError
+	case unavailable:
+		status = http.StatusServiceUnavailable
 	}
 	fail(w, status, own.code, own.description)
 }
@@ -95,25 +102,32 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // exchange gives a client tokens for a code.
 func (s *Server) exchange(f url.Values) (key keys.Key, t keys.Tokens, err error) {
 	unknown := &failure{invalidGrant, "the code is not known here, was used, or is more than a minute old"}
-	one, revoke := s.codes.take(f.Get("code"))
-	if revoke != "" {
-		return key, t, errors.Join(unknown, s.options.Keys.RevokeAuthorization(revoke))
+	if !s.isCode(f.Get("code")) {
+		return key, t, unknown
 	}
-	if one == nil {
+	digest := digestOf(f.Get("code"))
+	one, revoke, err := s.options.Codes.take(digest)
+	switch {
+	case err != nil:
+		return key, t, err
+	case revoke != "":
+		return key, t, errors.Join(unknown, s.options.Keys.RevokeAuthorization(revoke))
+	case one == nil:
 		return key, t, unknown
 	}
 	if err := one.answers(f); err != nil {
 		return key, t, err
 	}
-	who, err := s.options.Holder(one.holder)
+	who, err := s.options.Holder(one.Holder)
 	if err != nil {
 		return key, t, err
 	}
-	if key, t, err = s.options.Keys.Authorize(who, one.client, one.grant); err != nil {
+	if key, t, err = s.options.Keys.Authorize(who, one.Client, one.Grant); err != nil {
 		return key, t, err
 	}
-	if s.codes.became(one, key.ID) {
-		return key, t, errors.Join(unknown, s.options.Keys.RevokeAuthorization(key.ID))
+	replayed, err := s.options.Codes.became(digest, key.ID)
+	if replayed || err != nil {
+		return key, t, errors.Join(cmp.Or(err, error(unknown)), s.options.Keys.RevokeAuthorization(key.ID))
 	}
 	return key, t, nil
 }
@@ -122,14 +136,14 @@ func (s *Server) exchange(f url.Values) (key keys.Key, t keys.Tokens, err error)
 func (c *code) answers(f url.Values) error {
 	redirect, resource := f.Get("redirect_uri"), f.Get("resource")
 	switch {
-	case f.Get("client_id") != c.client.ID:
+	case f.Get("client_id") != c.Client.ID:
 		return &failure{invalidGrant, "the code is another client's"}
-	case redirect != "" && redirect != c.redirect:
+	case redirect != "" && redirect != c.Redirect:
 		return &failure{invalidGrant, "redirect_uri is not that of the request for authorization"}
-	case !answersChallenge(f.Get("code_verifier"), c.challenge):
+	case !answersChallenge(f.Get("code_verifier"), c.Challenge):
 		return &failure{invalidGrant, "code_verifier does not answer the challenge"}
-	case resource != "" && resource != c.client.Resource:
-		return &failure{invalidTarget, "the code is for the resource " + c.client.Resource}
+	case resource != "" && resource != c.Client.Resource:
+		return &failure{invalidTarget, "the code is for the resource " + c.Client.Resource}
 	}
 	return nil
 }

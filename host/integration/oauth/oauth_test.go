@@ -37,6 +37,7 @@ type world struct {
 	t   testing.TB
 	ann operator.IssuedKey
 	web *site
+	at  string // the path of the memory
 }
 
 // site has the documents of clients.
@@ -161,7 +162,7 @@ func (b *browser) keep(a answer) answer {
 
 func (b *browser) open(query string) answer {
 	b.t.Helper()
-	return b.keep(b.send("GET", "/authorize?"+query, "", "Cookie", b.cookie()))
+	return b.keep(b.send("GET", b.at+"/authorize?"+query, "", "Cookie", b.cookie()))
 }
 
 // submit sends the form of a page as a browser does, with what the person enters.
@@ -171,7 +172,7 @@ func (b *browser) submit(page answer, entered url.Values) answer {
 	for name, list := range entered {
 		v[name] = list
 	}
-	return b.keep(b.form("/console/authorize", v, "Cookie", b.cookie(), "Origin", issuer, "Sec-Fetch-Site", "same-origin"))
+	return b.keep(b.form(b.at+"/console/authorize", v, "Cookie", b.cookie(), "Origin", issuer, "Sec-Fetch-Site", "same-origin"))
 }
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
@@ -241,11 +242,11 @@ func (b *browser) consents(a asking, key string, entered url.Values) *url.URL {
 func (w *world) exchange(a asking, code string, changes ...string) answer {
 	w.t.Helper()
 	v := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.query.Get("client_id")}, "redirect_uri": {a.query.Get("redirect_uri")},
-		"code_verifier": {a.verifier}, "resource": {resource}}
+		"code_verifier": {a.verifier}, "resource": {issuer + w.at + "/mcp"}}
 	for i := 0; i < len(changes); i += 2 {
 		v.Set(changes[i], changes[i+1])
 	}
-	return w.form("/token", v)
+	return w.form(w.at+"/token", v)
 }
 
 func (w *world) refresh(token string, changes ...string) answer {
@@ -254,7 +255,7 @@ func (w *world) refresh(token string, changes ...string) answer {
 	for i := 0; i < len(changes); i += 2 {
 		v.Set(changes[i], changes[i+1])
 	}
-	return w.form("/token", v)
+	return w.form(w.at+"/token", v)
 }
 
 // letIn lets the client in, and returns its answer with tokens.

@@ -26,13 +26,17 @@ type Issuer struct {
 // Rule is what the holders of tokens with some claims may do.
 type Rule struct {
 	Claims map[string]string `json:"claims,omitempty"` // each has the value, or a list that has it; none: all tokens fit
+	Spaces []string          `json:"spaces,omitempty"` // for which the rule is; none: it is for the server's own memory
 	// Namespaces are those of a grant. {agent} in them stands for the name of the agent.
 	Namespaces []string       `json:"namespaces"`
 	Rights     []memory.Right `json:"rights"`
 	Limits     Limits         `json:"limits,omitzero"`
 }
 
-const mostRules = 100
+const (
+	mostRules = 100
+	MaxSpaces = 1000 // of a rule
+)
 
 // Check returns what is wrong with the rules of an issuer.
 func (i Issuer) Check() error {
@@ -43,12 +47,15 @@ func (i Issuer) Check() error {
 		if _, err := rule.grant("agent").normal(time.Time{}); err != nil {
 			return fmt.Errorf("rule %d: %w", n+1, err)
 		}
+		if slices.Contains(rule.Spaces, "") || len(rule.Spaces) > MaxSpaces {
+			return fmt.Errorf("rule %d: it has %d spaces: name at most %d, or none for the server's own memory", n+1, len(rule.Spaces), MaxSpaces)
+		}
 	}
 	return nil
 }
 
-// GrantFor returns what the holder of a token with claims may do.
-func (i Issuer) GrantFor(claims map[string]any) (Grant, error) {
+// GrantFor returns what the holder of a token with claims may do in the space with a name, or in the server's own memory for an empty one.
+func (i Issuer) GrantFor(claims map[string]any, space string) (Grant, error) {
 	named := i.Agent
 	if named == "" {
 		named = "sub"
@@ -58,7 +65,7 @@ func (i Issuer) GrantFor(claims map[string]any) (Grant, error) {
 		return Grant{}, denied("the token has no claim %q, which names the agent", named)
 	}
 	for _, rule := range i.Rules {
-		if rule.fits(claims) {
+		if rule.isFor(space) && rule.fits(claims) {
 			return rule.grant(agentNamed(name)), nil
 		}
 	}
@@ -71,6 +78,13 @@ func (r Rule) grant(agent string) Grant {
 		g.Namespaces = append(g.Namespaces, strings.ReplaceAll(name, "{agent}", agent))
 	}
 	return g
+}
+
+func (r Rule) isFor(space string) bool {
+	if space == "" {
+		return len(r.Spaces) == 0
+	}
+	return slices.Contains(r.Spaces, space)
 }
 
 func (r Rule) fits(claims map[string]any) bool {
