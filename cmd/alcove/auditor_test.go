@@ -17,6 +17,7 @@ exec alcove family pack build.raw --manifest one.json -o said.wasm
 exec alcove family pack build.raw --manifest next.json -o next.wasm
 exec alcove family keygen author
 exec alcove family sign said.wasm --key author.key
+exec alcove family provenance make said.wasm --source build.raw --key author.key
 exec sh -c 'exec alcove serve --listen off --log-calls --log-format json --audit-anchor anchor.jsonl --audit-anchor-every 1s 2> server.log' &server&
 waitfor data/owner.json
 exec alcove family trust author author.pub

@@ -41,7 +41,7 @@ const unchanging = `
 	config rollback; config set; config undo; connect; console; demo; doctor; durability; embedder; embedder check; embedder gate; embedder install; embedder list; embedder regenerate; embedder remove;
 	embedder set; embedder show; embedder use; endpoint; endpoint add; endpoint list; endpoint remove; export; family; family call; family check;
 	family config; family dev; family diff; family gen; family grant; family info; family inspect; family install; family jobs; family jobs run;
-	family jobs cancel; family jobs retry; family keygen; family list; family logs; family meter; family new; family pack; family publish; family pull; family push; family remove;
+	family jobs cancel; family jobs retry; family keygen; family list; family logs; family meter; family new; family pack; family provenance; family provenance make; family provenance verify; family publish; family pull; family push; family remove;
 	family index; family search;
 	hub; hub group; hub init; hub invite; hub join; hub list; hub remove; hub withdraw;
 	family revoke; family rollback; family attach; family attachments; family bundle; family sbom; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;

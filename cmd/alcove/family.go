@@ -24,7 +24,7 @@ each grant with the digest of the module.`,
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
 		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyNewCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
 		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand(),
-		a.familyPushCommand(), a.familyPublishCommand(), a.familyIndexCommand(), a.familySearchCommand(), a.familyPullCommand(), a.familyKeygenCommand(), a.familySignCommand(), a.familySBOMCommand(), a.familyBundleCommand(), a.familyAttachCommand(), a.familyAttachmentsCommand(), a.familyTrustCommand(), a.familyDiffCommand(), a.familyDevCommand(), a.familyCheckCommand())
+		a.familyPushCommand(), a.familyPublishCommand(), a.familyIndexCommand(), a.familySearchCommand(), a.familyPullCommand(), a.familyKeygenCommand(), a.familySignCommand(), a.familySBOMCommand(), a.familyBundleCommand(), a.familyAttachCommand(), a.familyAttachmentsCommand(), a.familyProvenanceCommand(), a.familyTrustCommand(), a.familyDiffCommand(), a.familyDevCommand(), a.familyCheckCommand())
 	return c
 }
 

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/registry/oci"
+	"github.com/alcove-memory/alcove/registry/provenance"
 )
 
 func (a *app) familyAttachCommand() *cobra.Command {
@@ -16,7 +19,8 @@ func (a *app) familyAttachCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "attach HOST/REPOSITORY:TAG FILE", Short: "Attach provenance or a bill of materials to a family in an OCI registry", Args: arguments(2, 2),
 		Long: `Attach a file to a family in an OCI registry, as an artifact that refers to it: provenance that its build made, a bill of materials, a review.
-Anyone who can write to the registry can attach one: it is a claim, not a proof. Other tools find it as a referrer.`,
+Anyone who can write to the registry can attach one: it is a claim, not a proof. Other tools find it as a referrer.
+Signed provenance, as alcove family provenance make writes it, must be of the family's module.`,
 		Example: `  alcove family attach registry.example.org/notes:1 provenance.json --type application/vnd.in-toto+json
   alcove family sbom notes.wasm > notes.cdx.json && alcove family attach registry.example.org/notes:1 notes.cdx.json --type application/vnd.cyclonedx+json`,
 	}
@@ -31,6 +35,9 @@ Anyone who can write to the registry can attach one: it is a claim, not a proof.
 		if err != nil {
 			return err
 		}
+		if err := ofArtifact(c.Context(), client, r, data); err != nil {
+			return fmt.Errorf("attach to %s: %w", r, oci.Advise(err))
+		}
 		sum, err := client.Attach(c.Context(), r, kind, filepath.Base(args[1]), data)
 		if err != nil {
 			return fmt.Errorf("attach to %s: %w", r, oci.Advise(err))
@@ -42,6 +49,19 @@ Anyone who can write to the registry can attach one: it is a claim, not a proof.
 		return a.printf("attached %s\n", r)
 	}
 	return c
+}
+
+// ofArtifact checks that signed provenance is of the module of an artifact. What is none may say anything.
+func ofArtifact(ctx context.Context, client oci.Client, r oci.Reference, data []byte) error {
+	b, _, err := provenance.Open(data)
+	if err != nil {
+		return nil
+	}
+	artifact, _, err := client.Pull(ctx, r)
+	if err == nil && b.SHA256 != modules.Digest(artifact.Module) {
+		err = provenance.ErrOther
+	}
+	return err
 }
 
 func (a *app) inRegistry(name string, from sourceFlags) (oci.Reference, oci.Client, error) {

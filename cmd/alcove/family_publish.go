@@ -21,6 +21,8 @@ type publication struct {
 	signerFlags
 	from            sourceFlags
 	keys, tags      []string
+	provenance      bool
+	sources         []string
 	entry           string // the file of an entry for an index; empty: none
 	replace, dryRun bool
 }
@@ -34,6 +36,9 @@ or with TAG. The signature is detached: the digest of the module is that of the
 file. A tag that another module has is moved only with --replace, or if it is
 given with --tag, as for "latest". Credentials come from docker login.
 
+--provenance attaches what alcove family provenance make says, signed by the same
+keys.
+
 --dry-run checks and signs, shows what would be pushed, and asks no registry.`,
 		Example: `  alcove family publish notes.wasm registry.example.org/notes --key author.key
   alcove family publish family.js registry.example.org/notes --key author.key --tag latest --dry-run`,
@@ -44,6 +49,8 @@ given with --tag, as for "latest". Credentials come from docker login.
 	p.signerFlags.add(c)
 	flags.StringArrayVar(&p.tags, "tag", nil, "further tag, which may be moved; repeatable")
 	flags.StringVar(&p.entry, "entry", "", "output file of a signed entry for an index of families, such as notes.entry.json")
+	flags.BoolVar(&p.provenance, "provenance", false, "attach signed provenance: sources, compiler and build of the module")
+	flags.StringArrayVar(&p.sources, "source", nil, sourceUsage)
 	flags.BoolVar(&p.replace, "replace", false, "move the tag of the version if another module has it")
 	flags.BoolVar(&p.dryRun, "dry-run", false, "push nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -66,6 +73,9 @@ type published struct {
 }
 
 func (a *app) publish(ctx context.Context, path, to string, p publication) error {
+	if len(p.sources) > 0 && !p.provenance {
+		return &usageError{errors.New("--source is for --provenance")}
+	}
 	if p.entry != "" { // before anything is pushed
 		if _, err := destination(p.entry); err != nil {
 			return err
@@ -84,7 +94,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 		done.Digest = all[0].Digest
-		if err := a.writeEntry(ctx, p, artifact.Module, all[0]); err != nil {
+		if err := errors.Join(a.writeEntry(ctx, p, artifact.Module, all[0]), a.attachProvenance(ctx, path, p, artifact.Module, all[0])); err != nil {
 			return err
 		}
 	}

@@ -10,16 +10,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/registry/materials"
+	"github.com/alcove-memory/alcove/registry/provenance"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 func (a *app) familySBOMCommand() *cobra.Command {
-	return &cobra.Command{
+	var statement string
+	c := &cobra.Command{
 		Use: "sbom M.wasm", Short: "Print the bill of materials of a module", Args: arguments(1, 1),
 		Long: `Print what a module is made of, in CycloneDX 1.6: its digest, version and requested powers, its custom sections with their digests, its
 toolchain as the section producers has it, and for Go the version, the main module and all others. It is what the module says of itself: a
-signature tells who says so. Equal modules have equal bills: there is no time and no serial number.`,
-		Example: "  alcove family sbom notes.wasm > notes.cdx.json",
+signature tells who says so. Equal modules have equal bills: there is no time and no serial number.
+
+--provenance adds the source files and tools of signed provenance of the module; alcove family provenance verify says who signed it.`,
+		Example: "  alcove family sbom notes.wasm > notes.cdx.json\n  alcove family sbom notes.wasm --provenance notes.wasm.provenance.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			module, err := readModule(args[0])
 			if err != nil {
@@ -29,6 +33,9 @@ signature tells who says so. Equal modules have equal bills: there is no time an
 			if err != nil {
 				return err
 			}
+			if err := addProvenance(bom, statement); err != nil {
+				return err
+			}
 			var out bytes.Buffer
 			if err := cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).EncodeVersion(bom, cdx.SpecVersion1_6); err != nil {
 				return err
@@ -36,6 +43,36 @@ signature tells who says so. Equal modules have equal bills: there is no time an
 			return a.printJSON(json.RawMessage(out.Bytes())) // which escapes what would steer a terminal
 		},
 	}
+	c.Flags().StringVar(&statement, "provenance", "", "file of signed provenance of the module")
+	return c
+}
+
+// addProvenance adds the source files and tools of provenance to a bill.
+func addProvenance(bom *cdx.BOM, path string) error {
+	if path == "" {
+		return nil
+	}
+	data, err := readFile(path, signature.EnvelopeLimit+1)
+	if err != nil {
+		return err
+	}
+	b, _, err := provenance.Of(data, (*bom.Metadata.Component.Hashes)[0].Value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	list := *bom.Components
+	for i, m := range slices.Concat(b.Sources, b.Tools) {
+		c := cdx.Component{BOMRef: fmt.Sprintf("source-%d", i), Type: cdx.ComponentTypeFile, Name: m.Name, Version: m.Version}
+		if m.Version != "" {
+			c.Type = cdx.ComponentTypeApplication
+		}
+		if m.SHA256 != "" {
+			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: m.SHA256}}
+		}
+		list = append(list, c)
+	}
+	bom.Components = &list
+	return nil
 }
 
 // bomOf is the bill of materials of a module.

@@ -186,6 +186,7 @@ func (a *app) familyPullCommand() *cobra.Command {
 	var from sourceFlags
 	var out string
 	var keys []string
+	var proven bool
 	c := &cobra.Command{
 		Use: "pull HOST/REPOSITORY:TAG@sha256:…", Short: "Pull a module from an OCI registry into a file", Args: arguments(1, 1),
 		Long: `Pull a module from an OCI registry into a file, and its detached signature into
@@ -200,10 +201,14 @@ keys did not sign, and nothing is written.`,
 	from.registryFlags(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: last part of the repository name, with .wasm)")
 	c.Flags().StringArrayVar(&keys, "key", nil, "required public key, as file or text; one of cosign as PEM; repeatable")
+	c.Flags().BoolVar(&proven, "provenance", false, "require provenance signed by each --key, and write it, too")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := oci.Parse(args[0])
 		if err != nil {
 			return &usageError{err}
+		}
+		if proven && len(keys) == 0 {
+			return &usageError{errors.New("--provenance: name who must have signed it with --key")}
 		}
 		file := orElse(out, path.Base(r.Repository)+".wasm")
 		if _, err := destination(file); err != nil { // before a signature is written beside it
@@ -215,6 +220,11 @@ keys did not sign, and nothing is written.`,
 		}
 		if err := a.demandSigned(c.Context(), r, i, keys); err != nil {
 			return err
+		}
+		if proven {
+			if err := a.pullProvenance(c.Context(), r, from, i.Module, keys, file+provenanceSuffix); err != nil {
+				return fmt.Errorf("pull %s: %w", r, err)
+			}
 		}
 		if len(i.Signature) > 0 {
 			if err := writeOutputFile(file+".sig", 0o644, i.Signature); err != nil {

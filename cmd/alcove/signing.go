@@ -263,8 +263,13 @@ func readDetached(path string) ([]byte, error) {
 	return readFile(path, signature.DataLimit)
 }
 
+// byKeys is something that keys signed.
+type byKeys interface {
+	By(key crypto.PublicKey) bool
+}
+
 // verifiedBy finds which of the given keys signed; without any, which of those that the lock file trusts.
-func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string) (list []signedBy, err error) {
+func (a *app) verifiedBy(ctx context.Context, s byKeys, given []string) (list []signedBy, err error) {
 	for _, k := range given {
 		public, err := trustable(k)
 		if err != nil {

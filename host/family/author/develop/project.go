@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -239,6 +240,25 @@ func (p *Project) look() (state, error) {
 		return nil, fmt.Errorf("watch %s: %w", p.Dir, err)
 	}
 	return s, nil
+}
+
+// Sources returns the files that the module is built from, slash-separated and sorted: those that are watched, and a script that builds it.
+func (p *Project) Sources() ([]string, error) {
+	seen, err := p.look()
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range p.Config.Build {
+		if info, err := os.Stat(filepath.Join(p.Dir, word)); err == nil && info.Mode().IsRegular() && filepath.IsLocal(word) {
+			seen[filepath.Clean(word)] = [2]int64{}
+		}
+	}
+	names := make([]string, 0, len(seen))
+	for name := range seen {
+		names = append(names, filepath.ToSlash(name))
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func (p *Project) watched(file string) bool {

@@ -31,7 +31,7 @@ func bundlePython(path string) (Source, error) {
 	if err := p.add(name); err != nil {
 		return Source{}, err
 	}
-	s := Source{Name: name, Text: p.texts[name]}
+	s := Source{Name: name, Text: p.texts[name], Files: p.names}
 	for _, other := range p.names[1:] {
 		s.Text = append(append(append(append(s.Text, 0), other...), 0), p.texts[other]...)
 	}

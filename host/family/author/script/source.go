@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +14,9 @@ import (
 
 // Source is a family in one file.
 type Source struct {
-	Name string // of the author's file
-	Text []byte
+	Name  string // of the author's file
+	Text  []byte
+	Files []string // that it was read from, relative to the folder of that file
 }
 
 // Languages are the languages that an engine runs, with the ends of their files.
@@ -54,12 +56,27 @@ func bundleJavaScript(at string) (Source, error) {
 	r := api.Build(api.BuildOptions{
 		EntryPoints: []string{name}, AbsWorkingDir: filepath.Dir(at), Outdir: ".", Bundle: true, External: []string{"alcove"},
 		Format: api.FormatESModule, Target: api.ES2023, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Charset: api.CharsetUTF8,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsInline, LogLevel: api.LogLevelSilent, Metafile: true,
 	})
 	if len(r.Errors) > 0 {
 		return Source{}, faults(r.Errors)
 	}
-	return bundled(name, r.OutputFiles)
+	s, err := bundled(name, r.OutputFiles)
+	if err == nil {
+		s.Files, err = inputsOf(r.Metafile)
+	}
+	return s, err
+}
+
+// inputsOf are the files that the bundler read.
+func inputsOf(meta string) ([]string, error) {
+	var m struct {
+		Inputs map[string]json.RawMessage `json:"inputs"`
+	}
+	if err := json.Unmarshal([]byte(meta), &m); err != nil {
+		return nil, fmt.Errorf("read what was bundled: %w", err)
+	}
+	return slices.Sorted(maps.Keys(m.Inputs)), nil
 }
 
 // bundled is a text with its origins behind it.
