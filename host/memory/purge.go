@@ -56,11 +56,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 		return done, s.translate("purge; repeat it", err)
 	}
 	if s.vectors != nil {
-		err := s.index.Register(ctx) // as vectors of unknown documents are erased
-		if err == nil {
-			err = s.vectors.Scrub(ctx)
-		}
-		if err != nil {
+		if err := s.vectors.Scrub(ctx); err != nil {
 			return done, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
 		}
 	}

@@ -1,73 +1,72 @@
 package search
 
-import "context"
+// Held is what an index has when a Semantic begins to follow it.
+type Held struct {
+	Numbers   uint32 // those of its documents are below; others below may be of none
+	Documents int    // at most as many
+	State     string // names the saved state that the numbers are of; empty: of none
+}
 
-// rowsPerRegistration is how many rows are registered before waiting writers go on.
-const rowsPerRegistration = 1 << 8
-
-// Attach sets the index's Semantic and adds every live document to it. It is called at most once.
+// Attach sets the index's Semantic. It is called at most once.
 func (x *Index) Attach(s Semantic) {
 	_ = x.guardWrite(func() error { // the next search says that the index is broken
-		x.attach(s)
-		return x.register(context.Background())
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.semantic.Store(&s)
+		x.begin("")
+		return nil
 	})
 }
 
-func (x *Index) attach(s Semantic) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.semantic.Store(&s)
-	x.expectAll()
-}
-
-// expectAll notes that all documents are to be registered. The caller holds mu.
-func (x *Index) expectAll() {
+// begin tells the Semantic of the documents that the index has. The caller holds mu.
+func (x *Index) begin(state string) {
 	s := x.vectors()
 	if s == nil {
 		return
 	}
-	x.unregistered, x.expected = x.table.rows.Len(), 0
+	h := Held{Numbers: x.table.rows.Len(), State: state}
 	for _, p := range x.parts {
-		x.expected += p.docs() - p.dead
+		h.Documents += p.docs() - p.dead
 	}
-	s.Expect(x.expected)
+	s.Begin(x, h)
 }
 
-// Register adds the documents that Load found to the index's Semantic, the newest first. Searches and writes go on meanwhile.
-func (x *Index) Register(ctx context.Context) error {
-	return x.guard(func() error { return x.register(ctx) })
-}
-
-func (x *Index) register(ctx context.Context) error {
-	x.registering.Lock()
-	defer x.registering.Unlock()
-	for more := true; more; {
-		if ctx.Err() != nil {
-			return ctx.Err()
+// Refs implements Documents.
+func (x *Index) Refs(numbers []uint32) (refs []Ref, err error) {
+	err = x.guard(func() error {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		refs = make([]Ref, len(numbers))
+		for i, number := range numbers {
+			if number >= x.table.rows.Len() {
+				continue
+			}
+			if r := x.table.row(number); r.name != none && !r.gone {
+				refs[i] = x.ref(r)
+			}
 		}
-		more = x.registerSome()
-	}
-	return nil
+		return nil
+	})
+	return refs, err
 }
 
-// registerSome registers some rows, and reports whether others are left. Semantic knows those that were added since already. The caller
-// holds registering.
-func (x *Index) registerSome() (more bool) {
-	x.mu.RLock() // nothing is added or removed meanwhile
-	defer x.mu.RUnlock()
-	s, from := x.vectors(), x.unregistered-min(x.unregistered, rowsPerRegistration)
-	if s == nil || x.unregistered == 0 {
-		return false
+func (x *Index) semanticAdd(number uint32, e Embedding) {
+	x.unchanged = false
+	if s := x.vectors(); s != nil {
+		s.Add(number, x.ref(x.table.row(number)), e)
 	}
-	for number := from; number < x.unregistered; number++ {
-		if r := x.table.row(number); r.name != none && !r.gone {
-			x.semanticAdd(number, Embedding{})
-			x.expected--
-		}
+}
+
+func (x *Index) semanticRemove(number uint32) {
+	x.unchanged = false
+	if s := x.vectors(); s != nil {
+		s.Remove(number)
 	}
-	if x.unregistered = from; from == 0 {
-		x.expected = 0 // some may have been removed since, and others added
+}
+
+// tellSaved tells the Semantic which saved state the numbers are of, unless they have changed since it was collected. The caller holds mu.
+func (x *Index) tellSaved(state string) {
+	if s := x.vectors(); s != nil && x.unchanged {
+		s.Saved(state)
 	}
-	s.Expect(max(0, x.expected))
-	return from > 0
 }

@@ -40,7 +40,7 @@ func (r *ranking) candidates(most int, near []Near) (list []Candidate) {
 	at := map[uint32]int{}
 	add := func(number uint32, lexical, semantic float64) {
 		at[number] = len(list)
-		list = append(list, Candidate{Number: number, Lexical: lexical, Semantic: semantic})
+		list = append(list, Candidate{Number: number, Collection: r.index.collectionOf(number), Lexical: lexical, Semantic: semantic})
 	}
 	if r.query.Mode != Dense {
 		best := heap{index: r.index, most: most}

@@ -18,7 +18,9 @@ type counting struct {
 	asked int
 }
 
-func (*counting) Expect(int) {}
+func (*counting) Begin(Documents, Held) {}
+
+func (*counting) Saved(string) {}
 
 func (*counting) EmbedDocument(*Doc, DocumentWords) Embedding { return Embedding{} }
 func (*counting) Fusion(Query) *Fusion                        { return nil }

@@ -26,7 +26,7 @@ type Fusion struct {
 	// A vector score of Zero is a similarity of 0, one of One a similarity of 1, and scores beyond these are at most that. Both zero: a score
 	// is the similarity.
 	Zero, One float64
-	Gate      func(number uint32) float64 // how much a document's similarity counts, from 0 to 1; nil: 1
+	Gate      func(collection string) float64 // how much the similarity of a collection's documents counts, from 0 to 1; nil: 1
 }
 
 // similarity is what a vector score says, at most 1.
@@ -38,12 +38,17 @@ func (f *Fusion) similarity(score float64) float64 {
 }
 
 // meaning is the part of a gain that a document's vector score is worth.
-func (f *Fusion) meaning(number uint32, score float64) float64 {
+func (f *Fusion) meaning(collection string, score float64) float64 {
 	s := max(0, f.similarity(score))
 	if f.Gate != nil {
-		s *= f.Gate(number)
+		s *= f.Gate(collection)
 	}
 	return s
+}
+
+// collectionOf is the collection of a row's document.
+func (x *Index) collectionOf(number uint32) string {
+	return x.table.space(x.table.row(number)).collection
 }
 
 // addNearest adds the scores of the nearest vectors to the best lexical matches, and documents without a match.
@@ -106,7 +111,7 @@ func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float6
 		return list, err
 	}
 	for _, n := range near {
-		meaning := gain * r.fusion.meaning(n.Number, n.Score)
+		meaning := gain * r.fusion.meaning(r.index.collectionOf(n.Number), n.Score)
 		if found[n.Number] || cut+meaning < least {
 			continue
 		}
@@ -138,7 +143,7 @@ func (r *ranking) addEstimates(list []candidate, gain float64) (found map[uint32
 	for i := range list {
 		if c := &list[i]; found[c.row] {
 			if s := estimates[0]; !math.IsNaN(s) {
-				c.semantic, c.score = s, c.score+gain*r.fusion.meaning(c.row, s)
+				c.semantic, c.score = s, c.score+gain*r.fusion.meaning(r.index.collectionOf(c.row), s)
 			}
 			estimates = estimates[1:]
 		}

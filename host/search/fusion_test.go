@@ -20,7 +20,9 @@ type similar struct {
 	asked  int // calls of Nearest
 }
 
-func (*similar) Expect(int) {}
+func (*similar) Begin(Documents, Held) {}
+
+func (*similar) Saved(string) {}
 
 func (s *similar) EmbedDocument(d *Doc, _ DocumentWords) Embedding {
 	return Embedding{By: "s", Vector: d.Vector}
@@ -199,13 +201,13 @@ func TestAFusionWithAScaleAndAGate(t *testing.T) {
 			t.Errorf("a score of %g is a similarity of %g, want %g", score, got, want)
 		}
 	}
-	f.Gate = func(number uint32) float64 { return map[uint32]float64{1: .5}[number] }
-	for number, want := range map[uint32]float64{1: .25, 2: 0} {
-		if got := f.meaning(number, .625); got != want {
-			t.Errorf("document %d: a similarity of .5 counts %g, want %g", number, got, want)
+	f.Gate = func(collection string) float64 { return map[string]float64{"half": .5}[collection] }
+	for collection, want := range map[string]float64{"half": .25, "none": 0} {
+		if got := f.meaning(collection, .625); got != want {
+			t.Errorf("in %s a similarity of .5 counts %g, want %g", collection, got, want)
 		}
 	}
-	if got := f.meaning(1, .1); got != 0 {
+	if got := f.meaning("half", .1); got != 0 {
 		t.Errorf("a score below Zero counts %g, want nothing", got)
 	}
 }

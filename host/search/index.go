@@ -66,9 +66,7 @@ type Index struct {
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
-	registering  sync.Mutex // held while loaded documents are registered; locked before mu
-	unregistered uint32     // of the rows below, those that were loaded are not registered with the Semantic; guarded by registering and mu
-	expected     int        // how many documents that are; guarded likewise
+	unchanged bool // since the table was last collected, no document came or went
 
 	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after tending and building
 
@@ -143,6 +141,7 @@ func New(o Options) *Index {
 	}
 	if o.Semantic != nil {
 		x.semantic.Store(&o.Semantic)
+		x.begin("")
 	}
 	for collection, language := range o.Languages {
 		x.analysers[collection] = mustAnalyser(NewAnalyser(language))
@@ -404,18 +403,6 @@ func (x *Index) vectors() Semantic {
 		return *s
 	}
 	return nil
-}
-
-func (x *Index) semanticAdd(number uint32, e Embedding) {
-	if s := x.vectors(); s != nil {
-		s.Add(number, x.ref(x.table.row(number)), e)
-	}
-}
-
-func (x *Index) semanticRemove(number uint32) {
-	if s := x.vectors(); s != nil {
-		s.Remove(number)
-	}
 }
 
 func (x *Index) ref(r *row) Ref {

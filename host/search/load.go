@@ -84,7 +84,7 @@ func (c Coverage) Of(b store.BranchID) uint64 {
 // Branches returns the branches of which the index has documents, in ascending order.
 func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c.branches)) }
 
-// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes, and registers the documents. Files that are
+// Load reads a saved index into an empty one and returns its coverage; the caller applies later changes. Files that are
 // damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
 // blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
@@ -132,6 +132,7 @@ func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *
 	for _, b := range m.Branches {
 		covered.branches[b.ID] = b.Covered
 	}
+	of := m.Table
 	for i := range state.Branches {
 		b := &state.Branches[i]
 		if err := x.loadBranch(ctx, blobs, b); err != nil {
@@ -139,13 +140,14 @@ func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *
 				return covered, ctx.Err()
 			}
 			covered.branches[b.ID], x.saved = 0, nil
+			of = "" // its numbers will be others'
 			logger.Warn("the search index of a branch is rebuilt", "branch", b.ID, "why", err)
 			x.forget(b.ID)
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.expectAll()
+	x.begin(of)
 	return covered, nil
 }
 
@@ -190,7 +192,6 @@ func (x *Index) empty() error {
 	clear(x.branches)
 	clear(x.parts)
 	clear(x.cache)
-	x.unregistered = 0
 	err := x.table.stored.set.Close()
 	x.table, x.saved, x.savedState = newTable(), nil, nil // but lastPart: the analyses of words know tails by their numbers
 	return err

@@ -79,6 +79,7 @@ func (x *Index) collect(upTo uint64) (m manifest, snap *paged.Snapshot, state []
 		return m, nil, nil, err
 	}
 	t.lend()
+	x.unchanged = true
 	return x.inventory(upTo), t.stored.set.Collect(), state, nil
 }
 
@@ -92,7 +93,13 @@ func (x *Index) saveTable(ctx context.Context, blobs Blobs, m *manifest, snap *p
 	if !set.HasChanged(snap) && bytes.Equal(state, x.savedState) {
 		x.abandon(snap)
 		m.Table = set.Newest()
-		return x.saveManifest(ctx, blobs, m)
+		if err := x.saveManifest(ctx, blobs, m); err != nil {
+			return err
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.tellSaved(m.Table)
+		return nil
 	}
 	sum := sha256.New()
 	_, _ = io.Copy(sum, snap.Reader(set, state)) // from memory to a hash
@@ -113,6 +120,7 @@ func (x *Index) saveTable(ctx context.Context, blobs Blobs, m *manifest, snap *p
 	x.savedState = state
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.tellSaved(m.Table)
 	return set.Commit(snap, m.Table, content, release)
 }
 

@@ -19,8 +19,9 @@ import (
 
 // shelf keeps blobs in memory. It fails after so many changes, if a number is set.
 type shelf struct {
-	blobs map[string][]byte
-	fails int
+	blobs  map[string][]byte
+	fails  int
+	during func() // called when something is stored; nil: nothing is
 }
 
 var errShelf = errors.New("the shelf is full")
@@ -34,6 +35,9 @@ func (s *shelf) change() error {
 }
 
 func (s *shelf) PutBlob(_ context.Context, name string, r io.Reader) (store.Blob, error) {
+	if s.during != nil {
+		s.during()
+	}
 	data, err := io.ReadAll(r)
 	if err = errors.Join(err, s.change()); err == nil {
 		s.blobs[name] = data

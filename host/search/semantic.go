@@ -5,18 +5,20 @@ import "context"
 // Semantic ranks documents by their vectors. Searches with a Vector call it and fuse its scores with the lexical ones.
 //
 // Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
-// Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work. Add may be called again for
-// a document, without its embedding.
+// Begin, Add, Remove and Saved are called in commit order, one at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
 	// EmbedDocument returns the embedding of a document, whose words are given; the zero Embedding if it will be made later. It is safe for
 	// concurrent use.
 	EmbedDocument(d *Doc, w DocumentWords) Embedding
-	// Expect tells how many documents of the index are still to be registered that it had before.
-	Expect(documents int)
-	// Add registers a document under a number, with what EmbedDocument returned, if it was called.
+	// Begin tells which documents the index has already: Add is not called for them.
+	Begin(d Documents, h Held)
+	// Add tells of a new document and its number, with what EmbedDocument returned, if it was called.
 	Add(number uint32, r Ref, e Embedding)
 	// Remove releases a number.
 	Remove(number uint32)
+	// Saved tells that a saved state of the index has the numbers as they are now: if nothing is added or removed until the index is loaded
+	// again, Begin names that state.
+	Saved(state string)
 	// Nearest returns up to k documents of a set by similarity to the query's vector, best first. Documents without a
 	// vector are omitted.
 	Nearest(ctx context.Context, q Query, among Set, k int) ([]Near, error)
@@ -26,6 +28,12 @@ type Semantic interface {
 	Fusion(q Query) *Fusion
 	// Fuse sets each candidate's Score. The list has all candidates, so that scores can be normalised over it.
 	Fuse(q Query, list []Candidate)
+}
+
+// Documents finds the documents of an index. It is safe for concurrent use, but not in what the index calls.
+type Documents interface {
+	// Refs returns the documents of numbers, in their order; the zero Ref for a number without one.
+	Refs(numbers []uint32) ([]Ref, error)
 }
 
 // Embedding is a document's vector by an embedder.
@@ -54,10 +62,11 @@ type Near struct {
 
 // Candidate is a possible hit.
 type Candidate struct {
-	Number   uint32
-	Lexical  float64 // the lexical score; 0: no match
-	Semantic float64 // the score of Nearest; NaN: not among the nearest, or without a vector
-	Score    float64 // the fused score
+	Number     uint32
+	Collection string
+	Lexical    float64 // the lexical score; 0: no match
+	Semantic   float64 // the score of Nearest; NaN: not among the nearest, or without a vector
+	Score      float64 // the fused score
 }
 
 // DocumentWords are the words of a document's passages, as its analyser found them for the index, so that a text is analysed once.

@@ -50,21 +50,10 @@ func (u *Upkeep) fill(ctx context.Context) {
 	u.o.Index.Refilled()
 	close(*u.filled.Load())
 	u.save(ctx, u.o.Index.Save)
-	u.register(ctx)
+	u.o.Filled()
 	if allocated()-before > worthFreeing { // filling uses more memory than its result
 		debug.FreeOSMemory()
 	}
-}
-
-// register tells of the loaded documents, as searches need not wait for that.
-func (u *Upkeep) register(ctx context.Context) {
-	if err := u.o.Index.Register(ctx); err != nil { // a damaged index is filled again
-		if ctx.Err() == nil {
-			u.o.Logger.Warn("not all vectors of documents are known yet", "error", err)
-		}
-		return
-	}
-	u.o.Filled()
 }
 
 // verifyAfterStart reads what the start left to searches.

@@ -42,8 +42,6 @@ type Index interface {
 
 	// Load opens the saved index, and returns its coverage.
 	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
-	// Register tells of the documents that Load found those who embed them.
-	Register(ctx context.Context) error
 	// Save saves the index, which is complete up to a version.
 	Save(ctx context.Context, to search.Blobs, upTo uint64) error
 	// SaveAll also saves the uncompressed part of the index, unless it is small.
@@ -63,7 +61,7 @@ type Options struct {
 	ReadOnly  bool // the index is not saved
 	// Check refuses a batch before its commit.
 	Check func(store.Batch) error
-	// Filled is called when the index is complete, and all its documents are registered.
+	// Filled is called when the index is complete.
 	Filled func()
 	// Queue has work done in the background. What fails is tried again.
 	Queue func(name string, do func(ctx context.Context) error)

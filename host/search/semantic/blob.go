@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"math"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -134,9 +133,7 @@ type file struct {
 	mapped     *store.Mapping
 	dimensions int
 	rows       int
-	floats     bool     // its vectors are float32
-	numbers    []uint32 // by row; none: unclaimed. Guarded by the lane.
-	claimed    int
+	floats     bool // its vectors are float32
 }
 
 const none = ^uint32(0)
@@ -153,7 +150,6 @@ func openFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*f
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s is damaged: %w", name, err), f.mapped.Close())
 	}
-	f.numbers = slices.Repeat([]uint32{none}, f.rows)
 	return f, nil
 }
 
@@ -203,6 +199,12 @@ func (f *file) digests(row uint32) (key, text digest, err error) {
 	return key, text, err
 }
 
+// sum is the check of the file's content that its header has. Its header was validated, or written here.
+func (f *file) sum() (sum uint32) {
+	_ = store.Guard(func() { sum = binary.LittleEndian.Uint32(f.mapped.Bytes()[16:]) }) // else another one
+	return sum
+}
+
 // stride is the size of a vector, in bytes.
 func (f *file) stride() int {
 	if f.floats {
@@ -247,6 +249,5 @@ func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows [
 		return nil, err
 	}
 	f.rows = len(rows)
-	f.numbers = slices.Repeat([]uint32{none}, f.rows)
 	return f, nil
 }

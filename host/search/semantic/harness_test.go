@@ -103,6 +103,7 @@ type world struct {
 	keeper *Keeper
 	mu     sync.Mutex
 	docs   map[search.Ref]search.Doc
+	refs   map[uint32]search.Ref
 	next   uint32
 }
 
@@ -110,7 +111,8 @@ func newWorld(t *testing.T, blobs *cupboard, o Options) *world {
 	t.Helper()
 	o.Blobs = blobs
 	o.Retry, o.FlushAfter = max(o.Retry, time.Millisecond), max(o.FlushAfter, time.Millisecond)
-	w := &world{t: t, blobs: blobs, keeper: New(o), docs: map[search.Ref]search.Doc{}}
+	w := &world{t: t, blobs: blobs, keeper: New(o), docs: map[search.Ref]search.Doc{}, refs: map[uint32]search.Ref{}}
+	w.keeper.Begin(w, search.Held{})
 	t.Cleanup(func() { w.keeper.Close() })
 	return w
 }
@@ -131,15 +133,47 @@ func (w *world) Documents(_ context.Context, refs []search.Ref) ([]search.Doc, e
 	return list, nil
 }
 
+// Refs implements search.Documents.
+func (w *world) Refs(numbers []uint32) ([]search.Ref, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := make([]search.Ref, len(numbers))
+	for i, n := range numbers {
+		list[i] = w.refs[n]
+	}
+	return list, nil
+}
+
 // add adds a document and returns its number.
 func (w *world) add(r search.Ref, d search.Doc) uint32 {
 	w.mu.Lock()
-	w.docs[r] = d
 	number := w.next
 	w.next++
 	w.mu.Unlock()
-	w.keeper.Add(number, r, w.keeper.EmbedDocument(&d, search.DocumentWords{}))
+	w.addAs(number, r, d)
 	return number
+}
+
+func (w *world) addAs(number uint32, r search.Ref, d search.Doc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.docs[r], w.refs[number] = d, r
+	w.keeper.Add(number, r, w.keeper.EmbedDocument(&d, search.DocumentWords{}))
+}
+
+// hold gives a new world the documents of a former one, as when an index is loaded that was saved as a state.
+func (w *world) hold(former *world, state string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.docs, w.refs, w.next = former.docs, former.refs, former.next
+	w.keeper.Begin(w, search.Held{Numbers: w.next, Documents: len(w.refs), State: state})
+}
+
+func (w *world) remove(number uint32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.refs, number)
+	w.keeper.Remove(number)
 }
 
 func (w *world) say(key, text string) uint32 {
@@ -160,7 +194,7 @@ func (w *world) settle() {
 		w.keeper.mu.RLock()
 		defer w.keeper.mu.RUnlock()
 		for _, l := range w.keeper.lanes() {
-			if s := l.status(); s.Waiting > 0 || l.tailLen() > 0 {
+			if s := l.status(0); s.Waiting > 0 || l.tailLen() > 0 {
 				return false
 			}
 		}

@@ -73,10 +73,7 @@ func TestVectorsOfAnInstantEmbedderOutliveARestart(t *testing.T) {
 	again.docs, texts = w.docs, new(atomic.Int64)
 	again.set(atOnce(texts))
 	again.keeper.Start(again)
-	for i := range 50 {
-		again.keeper.Add(uint32(i), ref(fmt.Sprint("k", i), 1), search.Embedding{}) // as when an index is loaded
-	}
-	again.next = 50
+	again.hold(w, "")
 	again.settle()
 	if s := again.status(); s.Vectors != 50 || texts.Load() != 0 {
 		t.Errorf("%d vectors and %d texts embedded, want 50 from files", s.Vectors, texts.Load())
@@ -93,10 +90,10 @@ func TestWhatChangesWhileVectorsAreWrittenIsKept(t *testing.T) {
 	added := uint32(0)
 	blobs.during = func() {
 		blobs.during = nil
-		w.keeper.Remove(gone)
-		w.keeper.Remove(replaced)
+		w.remove(gone)
+		w.remove(replaced)
 		d := search.Doc{Text: []string{"xyz"}}
-		w.keeper.Add(replaced, ref("c", 1), w.keeper.EmbedDocument(&d, search.DocumentWords{})) // as a purge rewrites a version
+		w.addAs(replaced, ref("c", 1), d) // as a purge rewrites a version
 		added = w.say("d", "ddd")
 	}
 	l := w.keeper.lanes()[0]

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/search/vector"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // largestFile bounds merged files, in bytes: they are written from memory.
@@ -20,20 +24,56 @@ const mergedAtOnce = 8
 func (l *lane) load(ctx context.Context) {
 	l.work.Lock()
 	defer l.work.Unlock()
-	log := l.keeper.options.Logger
+	if err := l.loadAll(ctx); err != nil && ctx.Err() == nil {
+		l.keeper.options.Logger.Warn("stored vectors cannot be read", "embedder", l.name, "error", err)
+	}
+}
+
+// loadAll is load, if it did not succeed before. The caller holds work.
+func (l *lane) loadAll(ctx context.Context) error {
+	if l.loaded {
+		return nil
+	}
 	list, err := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
 	if err != nil {
-		log.Warn("vectors cannot be read and are computed again", "embedder", l.name, "error", err)
-		return
+		return err
 	}
+	opened := l.open(ctx, list)
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), closeAll(maps.Values(opened)))
+	}
+	l.mu.Lock()
+	l.files = slices.SortedFunc(maps.Values(opened), func(a, b *file) int { return strings.Compare(a.name, b.name) })
+	l.mu.Unlock()
+	l.restore(ctx, opened)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loaded, l.restoring = true, nil
+	l.findUnclaimed()
+	return nil
+}
+
+func closeAll(files iter.Seq[*file]) (err error) {
+	for f := range files {
+		err = errors.Join(err, f.mapped.Close())
+	}
+	return err
+}
+
+// open opens stored files by their names, without those that are damaged.
+func (l *lane) open(ctx context.Context, list []store.Blob) map[string]*file {
+	log, opened := l.keeper.options.Logger, map[string]*file{}
 	for _, b := range list {
+		if b.Name == l.snapshotName() {
+			continue
+		}
 		number, err := strconv.ParseUint(b.Name[strings.LastIndexByte(b.Name, '/')+1:], 16, 64)
 		if err == nil {
 			l.next = max(l.next, number+1)
 		}
 		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.dimensions)
 		if ctx.Err() != nil {
-			return
+			return opened
 		}
 		if err != nil {
 			log.Warn("a file of vectors is dropped; they are computed again", "embedder", l.name, "error", err)
@@ -42,16 +82,38 @@ func (l *lane) load(ctx context.Context) {
 			}
 			continue
 		}
-		l.mu.Lock()
-		l.files = append(l.files, f)
+		opened[b.Name] = f
+	}
+	return opened
+}
+
+// findUnclaimed notes the rows of files that are no document's. The caller holds work and mu.
+func (l *lane) findUnclaimed() {
+	of := l.numbers(l.files)
+	for _, f := range l.files {
+		if l.set.Uses(f) == f.rows {
+			continue
+		}
 		for i := range uint32(f.rows) {
+			if of[f][i] != none {
+				continue
+			}
 			key, _, err := f.digests(i)
 			if _, twice := l.known[key]; !twice && err == nil {
-				l.known[key] = location{f, i, true}
+				l.known[key] = location{f, i}
 			}
 		}
-		l.mu.Unlock()
 	}
+}
+
+// numbers returns the number of each row of files; none: the row is unclaimed.
+func (l *lane) numbers(files []*file) map[*file][]uint32 {
+	of, readers := map[*file][]uint32{}, make([]vector.Reader, len(files))
+	for i, f := range files {
+		of[f], readers[i] = slices.Repeat([]uint32{none}, f.rows), f
+	}
+	l.set.ReadFrom(readers, func(number uint32, from vector.Reader, at uint32) { of[from.(*file)][at] = number })
+	return of
 }
 
 // claim assigns stored vectors to documents and returns the documents without one.
@@ -63,6 +125,12 @@ func (l *lane) claim(list []pendingDoc) []pendingDoc {
 
 // claimAll is claim. The caller holds work.
 func (l *lane) claimAll(list []pendingDoc) []pendingDoc {
+	l.mu.Lock()
+	unclaimed := len(l.known)
+	l.mu.Unlock()
+	if unclaimed == 0 {
+		return list
+	}
 	var left []pendingDoc
 	v := make([]float32, l.dimensions)
 	for _, w := range list {
@@ -84,21 +152,16 @@ func (l *lane) claimAll(list []pendingDoc) []pendingDoc {
 
 // assign assigns the vector at a location to a document.
 func (l *lane) assign(w pendingDoc, key digest, at location, v []float32) bool {
-	k := l.keeper
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.ref(w.number) != w.ref {
-		return true // the document is gone
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if w.isGone() {
+		return true
+	}
 	if l.set.PutKept(w.number, v, at.file, at.row) != nil {
 		return false
 	}
 	delete(l.known, key)
-	l.setLocation(w.number, at)
-	at.file.numbers[at.row] = w.number
-	at.file.claimed++
+	l.snapshot = false
 	if _, text, err := at.file.digests(at.row); err == nil && l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
@@ -114,21 +177,29 @@ func (l *lane) blobName() string {
 func (l *lane) flush(ctx context.Context) error {
 	l.work.Lock()
 	defer l.work.Unlock()
+	if err := l.loadAll(ctx); err != nil { // so that no stored file is overwritten
+		return err
+	}
+	if err := l.flushTail(ctx); err != nil {
+		return err
+	}
+	return l.merge(ctx)
+}
+
+// flushTail writes the tail to a file. The caller holds work, or nobody else uses the lane.
+func (l *lane) flushTail(ctx context.Context) error {
 	l.mu.Lock()
 	var rows []row
 	flushed := len(l.tail)
 	for i, r := range l.tail {
 		if r.number != none {
-			r.from = location{row: uint32(i), set: true}
+			r.from = location{row: uint32(i)}
 			rows = append(rows, r)
 		}
 	}
 	l.mu.Unlock()
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !l.set.Has(r.number) }) // it was released meanwhile
-	if err := l.keep(ctx, rows, flushed, nil); err != nil {
-		return err
-	}
-	return l.merge(ctx)
+	return l.keep(ctx, rows, flushed, nil)
 }
 
 // keep writes rows to a new file that replaces the first rows of the tail, or some files. The caller holds work.
@@ -140,19 +211,14 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 			return err
 		}
 	}
-	k := l.keeper
-	k.mu.RLock() // so that no number is reused
 	l.mu.Lock()
+	l.snapshot = false
 	for i, r := range rows {
-		at := location{f, uint32(i), true}
-		if r.number == none || int(r.number) >= len(l.locations) || l.locations[r.number] != r.from || keyOf(k.ref(r.number)) != r.key {
-			l.known[r.key] = at
+		if r.number == none || !l.isAt(r.number, r.from) { // it was removed meanwhile
+			l.known[r.key] = location{f, uint32(i)}
 			continue
 		}
 		l.set.Moved(r.number, f, uint32(i))
-		l.locations[r.number] = at
-		f.numbers[i] = r.number
-		f.claimed++
 	}
 	l.dropFlushed(flushed)
 	l.files = slices.DeleteFunc(l.files, func(old *file) bool { return slices.Contains(instead, old) })
@@ -163,7 +229,6 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 		maps.DeleteFunc(l.known, func(_ digest, at location) bool { return at.file != nil && slices.Contains(instead, at.file) }) // rows that were not copied are gone
 	}
 	l.mu.Unlock()
-	k.mu.RUnlock()
 	return l.drop(ctx, instead)
 }
 
@@ -205,6 +270,7 @@ const (
 // rewrite merges the selected rows of files into one file. The caller holds work.
 func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error {
 	var list []row
+	of := l.numbers(files)
 	for _, f := range files {
 		for i := range uint32(f.rows) {
 			key, text, err := f.digests(i)
@@ -212,7 +278,7 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 				return err
 			}
 			l.mu.Lock()
-			r := row{number: f.numbers[i], key: key, text: text, from: location{f, i, true}}
+			r := row{number: of[f][i], key: key, text: text, from: location{f, i}}
 			newest := l.known[key] == r.from
 			l.mu.Unlock()
 			if r.number == none && (keep == claimed || !newest) {
@@ -231,18 +297,38 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 func (l *lane) scrub(ctx context.Context) error {
 	l.work.Lock()
 	defer l.work.Unlock()
-	numbers := l.queue.all()
-	l.claimAll(l.pending(numbers))
+	if err := errors.Join(l.loadAll(ctx), l.claimWaiting()); err != nil {
+		return err
+	}
+	if err := l.dropSnapshot(ctx); err != nil {
+		return err
+	}
 	for _, f := range slices.Clone(l.files) {
-		l.mu.Lock()
-		whole := f.claimed == f.rows
-		l.mu.Unlock()
-		if whole {
+		if l.set.Uses(f) == f.rows {
 			continue
 		}
 		if err := l.rewrite(ctx, []*file{f}, claimed); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// claimWaiting assigns stored vectors to the documents that wait. The caller holds work.
+func (l *lane) claimWaiting() error {
+	numbers, below := l.queue.all()
+	for more := true; more; {
+		in := l.depart(numbers)
+		list, err := l.pending(numbers, in)
+		if err == nil {
+			l.claimAll(list)
+		}
+		l.arrive(in)
+		if err != nil {
+			return err
+		}
+		numbers, below = l.set.Without(below, takenAtOnce)
+		more = len(numbers) > 0
 	}
 	return nil
 }
@@ -257,10 +343,8 @@ func (l *lane) tidy(ctx context.Context) {
 	}
 	l.work.Lock()
 	defer l.work.Unlock()
-	l.mu.Lock()
-	at := slices.IndexFunc(l.files, func(f *file) bool { return 2*f.claimed < f.rows })
-	l.mu.Unlock()
-	if at < 0 || l.queue.len() > 0 {
+	at := slices.IndexFunc(l.files, func(f *file) bool { return 2*l.set.Uses(f) < f.rows })
+	if at < 0 || !l.queue.isEmpty() {
 		return
 	}
 	if err := l.rewrite(ctx, []*file{l.files[at]}, claimed); err != nil && ctx.Err() == nil {
@@ -270,33 +354,21 @@ func (l *lane) tidy(ctx context.Context) {
 	l.wakeUp() // another file may qualify
 }
 
-// close flushes the tail and closes the files. The lane's goroutine has ended.
-func (l *lane) close() error {
+// close writes the tail, and a snapshot if the numbers are of a saved state of the index, and closes the files. The lane's goroutine has
+// ended.
+func (l *lane) close(state string) error {
 	if l.ended == nil {
 		return nil
 	}
-	err := l.flushLast()
-	for _, f := range l.files {
-		err = errors.Join(err, f.mapped.Close())
+	ctx := context.Background()
+	err := l.loadAll(ctx)
+	if err == nil {
+		err = l.flushTail(ctx)
 	}
-	return err
-}
-
-func (l *lane) flushLast() error {
-	rows := make([]row, 0, len(l.tail))
-	for _, r := range l.tail {
-		if r.number != none {
-			rows = append(rows, r)
-		}
+	if err == nil {
+		err = l.saveSnapshot(ctx, state)
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	f, err := write(context.Background(), l.keeper.options.Blobs, l.blobName(), l.dimensions, rows)
-	if err != nil {
-		return err
-	}
-	return f.mapped.Close()
+	return errors.Join(err, closeAll(slices.Values(l.files)))
 }
 
 // dropAll drops the lane's files. The lane's goroutine has ended.

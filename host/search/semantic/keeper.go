@@ -83,16 +83,16 @@ type Options struct {
 type Keeper struct {
 	options Options
 
-	mu       sync.RWMutex
-	refs     refs
-	expected int // documents that are still to be added
-	settled  bool
-	source   Source
-	entries  map[string]*entry
-	standard string // the default embedder
-	running  sync.WaitGroup
-	ctx      context.Context
-	stop     context.CancelFunc
+	mu        sync.RWMutex
+	documents search.Documents // nil: the index has none yet
+	held      search.Held      // what the index had at Begin; Numbers grows, and State is that of now
+	settled   bool
+	source    Source
+	entries   map[string]*entry
+	standard  string // the default embedder
+	running   sync.WaitGroup
+	ctx       context.Context
+	stop      context.CancelFunc
 
 	questions *questions
 }
@@ -140,15 +140,16 @@ func (k *Keeper) IndexFilled() {
 	}
 }
 
-// Close ends all work and writes what is unwritten.
+// Close ends all work and writes what is unwritten. Nothing is added or removed any more.
 func (k *Keeper) Close() error {
 	k.stop()
 	k.running.Wait()
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.mu.RLock()
+	lanes, state := k.lanes(), k.held.State
+	k.mu.RUnlock()
 	var errs []error
-	for _, l := range k.lanes() {
-		errs = append(errs, l.close())
+	for _, l := range lanes {
+		errs = append(errs, l.close(state))
 	}
 	return errors.Join(errs...)
 }
@@ -194,11 +195,7 @@ func (k *Keeper) Set(s Settings) error {
 		k.adjust(e, s)
 		return nil
 	}
-	k.refs.each(func(number uint32, collection string) {
-		if k.options.Gate(collection) > 0 {
-			l.queue.push(number)
-		}
-	})
+	l.begin(k.held)
 	if e == nil {
 		k.entries[s.Name] = &entry{serving: l}
 		k.standard = cmp.Or(k.standard, s.Name)
@@ -375,18 +372,29 @@ func (k *Keeper) instant() *lane {
 	return nil
 }
 
-// Expect implements search.Semantic.
-func (k *Keeper) Expect(documents int) {
+// Begin implements search.Semantic.
+func (k *Keeper) Begin(d search.Documents, h search.Held) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.expected = documents
+	k.documents, k.held = d, h
+	for _, l := range k.lanes() {
+		l.begin(h)
+		l.wakeUp()
+	}
+}
+
+// Saved implements search.Semantic.
+func (k *Keeper) Saved(state string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.held.State = state
 }
 
 // Add implements search.Semantic.
 func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.refs.set(number, r)
+	k.held.Numbers, k.held.State = max(k.held.Numbers, number+1), ""
 	if k.options.Gate(r.Collection) <= 0 {
 		return
 	}
@@ -404,15 +412,8 @@ func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 func (k *Keeper) Recheck() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.refs.each(func(number uint32, collection string) {
-		if k.options.Gate(collection) <= 0 {
-			return
-		}
-		for _, l := range k.lanes() {
-			l.queue.push(number)
-		}
-	})
 	for _, l := range k.lanes() {
+		l.queue.setBelow(k.held.Numbers)
 		l.wakeUp()
 	}
 }
@@ -421,16 +422,23 @@ func (k *Keeper) Recheck() {
 func (k *Keeper) Remove(number uint32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.refs.remove(number) {
-		return
-	}
+	k.held.State = ""
 	for _, l := range k.lanes() {
 		l.release(number)
 	}
 }
 
-// ref returns the document of a number; the zero Ref if there is none.
-func (k *Keeper) ref(number uint32) search.Ref { return k.refs.of(number) }
+// refs returns the documents of numbers, in their order; the zero Ref for a number without one. The caller holds no lock of Keeper or lane but
+// work.
+func (k *Keeper) refs(numbers []uint32) ([]search.Ref, error) {
+	k.mu.RLock()
+	d := k.documents
+	k.mu.RUnlock()
+	if d == nil {
+		return make([]search.Ref, len(numbers)), nil
+	}
+	return d.Refs(numbers)
+}
 
 // Status is the progress of an embedder.
 type Status struct {
@@ -454,9 +462,8 @@ func (k *Keeper) Status() []Status {
 			if l == nil {
 				continue
 			}
-			s := l.status()
+			s := l.status(k.held.Documents)
 			s.Standard, s.Making = name == k.standard, l == e.building
-			s.Waiting += k.expected
 			list = append(list, s)
 		}
 	}

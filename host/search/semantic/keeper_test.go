@@ -188,7 +188,7 @@ func TestWhatIsRemovedIsNotFoundAndComesBackWithoutBeingEmbedded(t *testing.T) {
 		w.keeper.Start(w)
 		a, b := w.say("a", "hello"), w.say("b", "world")
 		w.settle()
-		w.keeper.Remove(a)
+		w.remove(a)
 		if got := w.nearest("hello", 2); !slices.Equal(got, []uint32{b}) {
 			t.Errorf("nearest to hello = %v, want %v", got, []uint32{b})
 		}
@@ -213,7 +213,7 @@ func TestScrubbingLeavesNothingOfWhatIsGoneInAnyFile(t *testing.T) {
 		if !blobs.holds(directed(spelled("secret"))) {
 			t.Fatal("it is not kept to begin with")
 		}
-		w.keeper.Remove(secret)
+		w.remove(secret)
 		if err := w.keeper.Scrub(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 		w.settle()
 		w.keeper.IndexFilled()
 		for _, n := range numbers[5:] {
-			w.keeper.Remove(n)
+			w.remove(n)
 		}
 		w.say("last", "one more") // and the lane looks around when it has nothing else to do
 		w.settle()
@@ -466,7 +466,7 @@ func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
 				for i := range 150 {
 					n := w.say(fmt.Sprint(writer, "/", i), strings.Repeat("q", i%20)+"r")
 					if i%3 == 0 {
-						w.keeper.Remove(n)
+						w.remove(n)
 					}
 				}
 			})

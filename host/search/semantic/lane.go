@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search/vector"
 )
 
-// lane is the vectors of one embedder under one identity. The lock order is work, Keeper.mu, mu.
+// lane is the vectors of one embedder under one identity. The lock order is work, the index's, Keeper.mu, mu.
 type lane struct {
 	keeper     *Keeper
 	name       string
@@ -33,10 +33,13 @@ type lane struct {
 	mu        sync.Mutex
 	settings  Settings
 	files     []*file
-	next      uint64 // the next blob's number
-	locations []location
+	next      uint64     // the next blob's number
+	loaded    bool       // files are those that were stored
+	restoring *restoring // nil: no snapshot may be of the documents' numbers
+	flights   []*flight
 	known     map[digest]location // unclaimed rows
-	tail      []row               // not yet in a file; number none: removed. Vectors are in set
+	tail      []row               // not yet in a file; number none: removed. Vectors are in set, with their place in the tail
+	snapshot  bool                // the stored snapshot is of the set as it is
 	since     time.Time           // when the tail began
 	texts     map[digest]uint32
 	refused   map[uint32]bool
@@ -47,7 +50,51 @@ type lane struct {
 type location struct {
 	file *file // nil: tail
 	row  uint32
-	set  bool
+}
+
+// isAt reports whether a number's vector is at a location.
+func (l *lane) isAt(number uint32, at location) bool {
+	from, row, ok := l.set.Source(number)
+	return ok && row == at.row && from == at.reader()
+}
+
+// reader is the location's file; nil for the tail.
+func (at location) reader() vector.Reader {
+	if at.file == nil {
+		return nil
+	}
+	return at.file
+}
+
+// flight is the numbers of documents that vectors are being found for. A number leaves it when its document is removed.
+type flight struct{ numbers map[uint32]struct{} }
+
+// depart makes a flight of numbers. It ends with arrive.
+func (l *lane) depart(numbers []uint32) *flight {
+	f := &flight{map[uint32]struct{}{}}
+	for _, n := range numbers {
+		f.numbers[n] = struct{}{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flights = append(l.flights, f)
+	return f
+}
+
+func (l *lane) arrive(f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flights = slices.DeleteFunc(l.flights, func(other *flight) bool { return other == f })
+}
+
+// begin has the lane find the vectors of the documents that the index has. The caller holds Keeper.mu.
+func (l *lane) begin(h search.Held) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h.State != "" && !l.loaded {
+		l.restoring = &restoring{state: h.State, removed: map[uint32]struct{}{}}
+	}
+	l.queue.setBelow(h.Numbers)
 }
 
 const (
@@ -82,6 +129,9 @@ func (l *lane) run(ctx context.Context, source Source) {
 	l.load(ctx)
 	for failures := 0; ctx.Err() == nil; {
 		numbers := l.queue.pop(takenAtOnce)
+		if len(numbers) == 0 {
+			numbers = l.queue.popBelow(takenAtOnce, l.set.Without)
+		}
 		if len(numbers) == 0 {
 			l.wait(ctx)
 			continue
@@ -151,14 +201,28 @@ func (l *lane) flushOrSay(ctx context.Context) {
 type pendingDoc struct {
 	number uint32
 	ref    search.Ref
+	in     *flight
+}
+
+// isGone reports whether the document was removed. The caller holds the lane's mu.
+func (w pendingDoc) isGone() bool {
+	_, ok := w.in.numbers[w.number]
+	return !ok
 }
 
 // serve computes documents' vectors, the newest batch first. Numbers ascend within one, so that rows of the set follow them. After a
 // failure, the remaining documents are queued again.
 func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error {
 	slices.Sort(numbers)
-	list := l.claim(l.pending(numbers))
+	in := l.depart(numbers)
+	defer l.arrive(in)
 	defer l.queue.setOut(0)
+	list, err := l.pending(numbers, in)
+	if err != nil {
+		l.queue.push(numbers...)
+		return err
+	}
+	list = l.claim(list)
 	for len(list) > 0 {
 		first := max(0, len(list)-l.current().Batch)
 		if err := l.embed(ctx, source, list[first:]); err != nil {
@@ -189,18 +253,19 @@ func (l *lane) overdue() bool {
 	return len(l.tail) >= tailRows || len(l.tail) > 0 && time.Since(l.since) >= l.keeper.options.FlushAfter
 }
 
-// pending returns the documents of the numbers that need a vector.
-func (l *lane) pending(numbers []uint32) []pendingDoc {
-	k := l.keeper
-	k.mu.RLock()
-	defer k.mu.RUnlock()
+// pending returns the documents of the numbers of a flight that need a vector.
+func (l *lane) pending(numbers []uint32, in *flight) ([]pendingDoc, error) {
+	refs, err := l.keeper.refs(numbers)
+	if err != nil {
+		return nil, fmt.Errorf("find documents: %w", err)
+	}
 	list := make([]pendingDoc, 0, len(numbers))
-	for _, n := range numbers {
-		if r := k.ref(n); r != (search.Ref{}) && k.options.Gate(r.Collection) > 0 && !l.set.Has(n) {
-			list = append(list, pendingDoc{n, r})
+	for i, n := range numbers {
+		if r := refs[i]; r != (search.Ref{}) && l.keeper.options.Gate(r.Collection) > 0 && !l.set.Has(n) {
+			list = append(list, pendingDoc{n, r, in})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // embed computes the vectors of a batch of documents.
@@ -305,16 +370,13 @@ func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32
 	return append(front, back...), err
 }
 
-// put stores a document's vector, unless its number was reused meanwhile.
+// put stores a document's vector, unless the document is gone.
 func (l *lane) put(w pendingDoc, text digest, v []float32) {
-	k := l.keeper
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.ref(w.number) != w.ref {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if w.isGone() {
+		return
+	}
 	if l.append(w, text, v) && l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
@@ -327,7 +389,7 @@ func (l *lane) putInstantly(number uint32, r search.Ref, v []float32) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.append(pendingDoc{number, r}, digest{}, v) && (len(l.tail) == 1 || len(l.tail) >= tailRows) {
+	if l.append(pendingDoc{number: number, ref: r}, digest{}, v) && (len(l.tail) == 1 || len(l.tail) >= tailRows) {
 		l.wakeUp()
 	}
 }
@@ -338,7 +400,7 @@ func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
 	if l.set.Has(w.number) {
 		return false
 	}
-	if err := l.set.Put(w.number, rounded(v)); err != nil {
+	if err := l.set.PutAt(w.number, rounded(v), uint32(len(l.tail))); err != nil {
 		l.refused[w.number] = true
 		return false
 	}
@@ -349,7 +411,7 @@ func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
-	l.setLocation(w.number, location{row: uint32(len(l.tail)), set: true})
+	l.snapshot = false
 	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text, raw: encodeVector(kept)})
 	return true
 }
@@ -363,17 +425,9 @@ func (l *lane) dropFlushed(n int) {
 	l.since = time.Now()
 	for i, r := range l.tail {
 		if r.number != none {
-			l.locations[r.number].row = uint32(i)
+			l.set.Moved(r.number, nil, uint32(i))
 		}
 	}
-}
-
-// setLocation records the location of a number's vector. The caller holds mu.
-func (l *lane) setLocation(number uint32, at location) {
-	for int(number) >= len(l.locations) {
-		l.locations = append(l.locations, location{})
-	}
-	l.locations[number] = at
 }
 
 // copied copies the vector of another document with the same text, and reports whether there is one.
@@ -397,32 +451,43 @@ func (l *lane) release(number uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.refused, number)
-	if int(number) >= len(l.locations) || !l.locations[number].set {
+	for _, f := range l.flights {
+		delete(f.numbers, number)
+	}
+	if l.restoring != nil {
+		l.restoring.removed[number] = struct{}{}
+	}
+	l.forget(number)
+}
+
+// forget removes a number's vector. A stored row becomes unclaimed. The caller holds mu.
+func (l *lane) forget(number uint32) {
+	from, row, ok := l.set.Source(number)
+	if !ok {
 		return
 	}
-	at := l.locations[number]
-	l.locations[number] = location{}
 	l.set.Remove(number)
+	l.snapshot = false
 	text := digest{}
-	if at.file != nil {
-		at.file.numbers[at.row] = none
-		at.file.claimed--
+	if f, stored := from.(*file); stored {
 		var key digest
 		var err error
-		if key, text, err = at.file.digests(at.row); err == nil {
-			l.known[key] = at
+		if key, text, err = f.digests(row); err == nil {
+			l.known[key] = location{f, row}
 		}
 	} else {
-		text = l.tail[at.row].text
-		l.tail[at.row].number = none
+		text = l.tail[row].text
+		l.tail[row].number = none
 	}
 	if l.texts[text] == number {
 		delete(l.texts, text)
 	}
 }
 
-func (l *lane) status() Status {
-	waiting := l.queue.len()
+// status is the lane's progress with the documents that the index had.
+func (l *lane) status(documents int) Status {
+	waiting, below := l.queue.len()
+	waiting += min(below, max(1, documents-l.set.Len())) // until those below are gone through, one may wait
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := Status{Name: l.name, Dimensions: l.dimensions, Vectors: l.set.Len(), Waiting: waiting, Refused: len(l.refused)}

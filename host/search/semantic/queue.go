@@ -11,6 +11,8 @@ type queue struct {
 	list []uint32
 	in   []uint64 // a bit for each number in the list
 	out  int      // popped, and neither done nor back
+
+	below uint32 // of the numbers below, those without a vector wait
 }
 
 func (q *queue) push(numbers ...uint32) {
@@ -44,6 +46,22 @@ func (q *queue) pop(most int) []uint32 {
 	return taken
 }
 
+// setBelow has the numbers below a bound wait that have no vector.
+func (q *queue) setBelow(bound uint32) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.below = bound
+}
+
+// popBelow removes up to most numbers of those that wait without being listed, the greatest first: without finds them.
+func (q *queue) popBelow(most int, without func(bound uint32, most int) ([]uint32, uint32)) (taken []uint32) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken, q.below = without(q.below, most)
+	q.out = len(taken)
+	return taken
+}
+
 // setOut sets how many popped numbers still wait.
 func (q *queue) setOut(n int) {
 	q.mu.Lock()
@@ -51,16 +69,21 @@ func (q *queue) setOut(n int) {
 	q.out = n
 }
 
-// len returns the number of waiting documents, popped ones included.
-func (q *queue) len() int {
+// len returns the number of listed documents, popped ones included, and how many numbers wait at most besides.
+func (q *queue) len() (listed, unlisted int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.list) + q.out
+	return len(q.list) + q.out, int(q.below)
 }
 
-// all returns the waiting numbers that were not popped.
-func (q *queue) all() []uint32 {
+func (q *queue) isEmpty() bool {
+	listed, unlisted := q.len()
+	return listed+unlisted == 0
+}
+
+// all returns the listed numbers that were not popped, and the bound of the others.
+func (q *queue) all() (listed []uint32, below uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.Clone(q.list)
+	return slices.Clone(q.list), q.below
 }

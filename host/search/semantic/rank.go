@@ -138,15 +138,8 @@ func (k *Keeper) Fusion(q search.Query) *search.Fusion {
 		return nil
 	}
 	f := *s.Fusion
-	f.Gate = func(number uint32) float64 { return k.gateOf(number) }
+	f.Gate = k.options.Gate
 	return &f
-}
-
-// gateOf is the weight of vector scores in a document's collection.
-func (k *Keeper) gateOf(number uint32) float64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.options.Gate(k.refs.collectionOf(number))
 }
 
 // complete estimates the vector scores of candidates that were found lexically.
@@ -171,8 +164,6 @@ func (k *Keeper) mix(weight float64, candidates []search.Candidate) {
 			near, far = max(near, c.Semantic), min(far, c.Semantic)
 		}
 	}
-	k.mu.RLock()
-	defer k.mu.RUnlock()
 	for i := range candidates {
 		c := &candidates[i]
 		words := 0.0
@@ -187,7 +178,7 @@ func (k *Keeper) mix(weight float64, candidates []search.Candidate) {
 		default:
 			semantic = 1
 		}
-		w := weight * k.options.Gate(k.refs.collectionOf(c.Number))
+		w := weight * k.options.Gate(c.Collection)
 		c.Score = (1-w)*words + w*semantic
 	}
 }

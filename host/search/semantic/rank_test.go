@@ -26,7 +26,7 @@ func compass(t *testing.T, weight float64, gate func(string) float64) *world {
 func fused(w *world, mode search.Mode, lexical ...float64) []float64 {
 	list := make([]search.Candidate, len(lexical))
 	for i, x := range lexical {
-		list[i] = search.Candidate{Number: uint32(i), Lexical: x, Semantic: math.NaN()}
+		list[i] = search.Candidate{Number: uint32(i), Collection: "memory", Lexical: x, Semantic: math.NaN()}
 	}
 	w.keeper.Fuse(search.Query{Vector: []float32{1, 0}, Mode: mode}, list)
 	var scores []float64

@@ -8,7 +8,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 )
@@ -108,6 +110,15 @@ func (r *readers) use(reader Reader) uint32 {
 	return uint32(at + 1)
 }
 
+// dropUnused forgets the readers that no vector is read from.
+func (r *readers) dropUnused() {
+	for i, uses := range r.uses {
+		if uses == 0 {
+			r.list[i] = nil
+		}
+	}
+}
+
 // leave forgets a reader that no other vector is read from.
 func (r *readers) leave(number uint32) {
 	if number == 0 {
@@ -116,6 +127,21 @@ func (r *readers) leave(number uint32) {
 	if r.uses[number-1]--; r.uses[number-1] == 0 {
 		r.list[number-1] = nil
 	}
+}
+
+// of returns a reader; nil for 0, which stands for floats.
+func (r *readers) of(number uint32) Reader {
+	if number == 0 {
+		return nil
+	}
+	return r.list[number-1]
+}
+
+func (r *readers) usesOf(reader Reader) int {
+	if at := slices.Index(r.list, reader); at >= 0 && reader != nil {
+		return int(r.uses[at])
+	}
+	return 0
 }
 
 func (r *readers) read(at source, into []float32) error {
@@ -200,12 +226,15 @@ func (s *Set) Ready(v []float32) ([]float32, error) {
 }
 
 // Put sets a number's vector and holds it in memory.
-func (s *Set) Put(number uint32, v []float32) error {
+func (s *Set) Put(number uint32, v []float32) error { return s.PutAt(number, v, 0) }
+
+// PutAt is Put with an index that Source returns.
+func (s *Set) PutAt(number uint32, v []float32, at uint32) error {
 	ready, err := s.Ready(v)
 	if err != nil {
 		return err
 	}
-	s.put(number, ready, nil, 0)
+	s.put(number, ready, nil, at)
 	return nil
 }
 
@@ -217,6 +246,74 @@ func (s *Set) PutKept(number uint32, ready []float32, from Reader, at uint32) er
 	}
 	s.put(number, ready, from, at)
 	return nil
+}
+
+// Source returns the reader of a number's vector, nil if it is held in memory, and its index; ok is false if it has none.
+func (s *Set) Source(number uint32) (from Reader, at uint32, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	row := s.row(number)
+	if row == none {
+		return nil, 0, false
+	}
+	kept := s.chunks[row/chunkRows].sources[row%chunkRows]
+	return s.readers.of(kept.reader), kept.at, true
+}
+
+// Uses counts the vectors that are read from a reader.
+func (s *Set) Uses(from Reader) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.readers.usesOf(from)
+}
+
+// ReadFrom calls do for the vectors that are read from one of some readers. It takes time in proportion to the set. do must not call the set.
+func (s *Set) ReadFrom(readers []Reader, do func(number uint32, from Reader, at uint32)) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	wanted := make([]bool, len(s.readers.list)+1)
+	for i, r := range s.readers.list {
+		wanted[i+1] = r != nil && slices.Contains(readers, r)
+	}
+	for row := range s.usedRows() {
+		if at := s.chunks[row/chunkRows].sources[row%chunkRows]; wanted[at.reader] {
+			do(s.numberOf(row), s.readers.of(at.reader), at.at)
+		}
+	}
+}
+
+// Without returns up to most numbers below a bound that have no vector, the greatest first, and the bound below which others may be.
+func (s *Set) Without(bound uint32, most int) (numbers []uint32, left uint32) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for bound > 0 && len(numbers) < most {
+		if bound%64 == 0 && s.isFull(bound/64-1) {
+			bound -= 64
+			continue
+		}
+		if bound--; s.row(bound) == none {
+			numbers = append(numbers, bound)
+		}
+	}
+	return numbers, bound
+}
+
+// isFull reports whether all 64 numbers of a block have a vector.
+func (s *Set) isFull(block uint32) bool {
+	return int(block) < len(s.groupOf) && s.groupOf[block] > 0 && s.groups[s.groupOf[block]-1].used == 1<<64-1
+}
+
+// usedRows are the rows with a vector, in their order.
+func (s *Set) usedRows() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for g := range s.groups {
+			for used := s.groups[g].used; used != 0; used &= used - 1 {
+				if !yield(uint32(g*64 + bits.TrailingZeros64(used))) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Moved changes the reader and index of a number's vector.
@@ -287,6 +384,15 @@ func (s *Set) grow() {
 			c.codes, c.steps = nil, nil
 		}
 	}
+	first := len(s.groups)
+	s.chunks = append(s.chunks, s.newChunk())
+	s.groups = append(s.groups, make([]group, chunkRows/64)...)
+	for g := len(s.groups) - 1; g >= first; g-- {
+		s.free = append(s.free, uint32(g))
+	}
+}
+
+func (s *Set) newChunk() *chunk {
 	c := &chunk{bits: make([]uint64, chunkRows*s.stride.bits), sources: make([]source, chunkRows)}
 	if s.coded {
 		c.codes, c.steps = make([]uint8, chunkRows*s.stride.codes), make([]float32, chunkRows)
@@ -294,12 +400,7 @@ func (s *Set) grow() {
 	if s.options.Metric == Dot {
 		c.norms = make([]float32, chunkRows)
 	}
-	first := len(s.groups)
-	s.chunks = append(s.chunks, c)
-	s.groups = append(s.groups, make([]group, chunkRows/64)...)
-	for g := len(s.groups) - 1; g >= first; g-- {
-		s.free = append(s.free, uint32(g))
-	}
+	return c
 }
 
 // setSource sets the location of a row's vector, and frees floats if no row uses it.

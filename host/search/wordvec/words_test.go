@@ -17,7 +17,9 @@ type compared struct {
 	other    int // documents of another analysis
 }
 
-func (*compared) Expect(int) {}
+func (*compared) Begin(search.Documents, search.Held) {}
+
+func (*compared) Saved(string) {}
 
 func (c *compared) EmbedDocument(d *search.Doc, w search.DocumentWords) search.Embedding {
 	parts := slices.Clone(d.Text)
