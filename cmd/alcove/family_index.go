@@ -38,14 +38,17 @@ func entryOf(module []byte, r oci.Reference) (index.Entry, error) {
 }
 
 func (a *app) familyIndexCommand() *cobra.Command {
-	return &cobra.Command{
+	var from sourceFlags
+	var to string
+	c := &cobra.Command{
 		Use: "index DIR", Short: "Make an index of families from their entries", Args: arguments(1, 1),
 		Long: `Make an index of families from their entries, which alcove family publish --entry
 writes: files of DIR whose names end with ` + index.Suffix + `. The index is
-` + index.File + ` in DIR, which any HTTPS server can serve. An entry whose signature does
-not hold is an error.`,
-		Example: `  alcove family index families`,
-		RunE: func(_ *cobra.Command, args []string) error {
+` + index.File + ` in DIR, which any HTTPS server can serve; --push also puts it into an OCI
+registry. An entry whose signature does not hold is an error.`,
+		Example: `  alcove family index families
+  alcove family index families --push registry.example.org/families:latest`,
+		RunE: func(c *cobra.Command, args []string) error {
 			lines, err := indexEntries(args[0])
 			if err != nil {
 				return err
@@ -58,12 +61,38 @@ not hold is an error.`,
 			if err := writeOutputFile(path, 0o644, text.Bytes()); err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"file": path, "entries": len(lines)})
+			pushed, err := a.pushIndex(c.Context(), to, from, text.Bytes())
+			if err != nil {
+				return err
 			}
-			return a.printf("wrote %s, %d entries\n", path, len(lines))
+			if a.asJSON {
+				return a.printJSON(map[string]any{"file": path, "entries": len(lines), "pushed": pushed})
+			}
+			a.printf("wrote %s, %d entries\n", path, len(lines))
+			if pushed != "" {
+				a.printf("pushed %s\n", pushed)
+			}
+			return nil
 		},
 	}
+	from.registryFlags(c)
+	c.Flags().StringVar(&to, "push", "", "reference in an OCI registry that the index is pushed to, with a tag")
+	return c
+}
+
+// pushIndex puts an index into a registry, and returns its reference; none if it is not asked for.
+func (a *app) pushIndex(ctx context.Context, to string, from sourceFlags, text []byte) (string, error) {
+	if to == "" {
+		return "", nil
+	}
+	r, client, err := a.inRegistry(to, from)
+	if err != nil {
+		return "", err
+	}
+	if r, err = client.PushIndex(ctx, r, text); err != nil {
+		return "", fmt.Errorf("push the index: %w", oci.Advise(err))
+	}
+	return r.String(), nil
 }
 
 // indexEntries reads the entries of a folder.
@@ -95,6 +124,7 @@ func indexEntries(dir string) (lines [][]byte, err error) {
 
 // searching is what alcove family search is given.
 type searching struct {
+	sourceFlags
 	indexes, keys []string
 }
 
@@ -108,9 +138,11 @@ that none of these keys signed. Nothing is installed.
 
 ALCOVE_INDEX has the indexes that are searched without --index, separated by spaces.`,
 		Example: `  alcove family search calendar --index https://families.example.org/
-  alcove family search tea --index families --key author.pub`,
+  alcove family search tea --index families --key author.pub
+  alcove family search tea --index oci://registry.example.org/families:latest`,
 	}
-	c.Flags().StringArrayVar(&s.indexes, "index", nil, "address of https, or folder, with "+index.File+"; repeatable")
+	s.registryFlags(c)
+	c.Flags().StringArrayVar(&s.indexes, "index", nil, "address of https, or folder, with "+index.File+", or oci://HOST/REPOSITORY:TAG; repeatable")
 	c.Flags().StringArrayVar(&s.keys, "key", nil, "public key of a trusted author, as file or text; repeatable")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(s.indexes) == 0 {
@@ -136,7 +168,7 @@ func (a *app) searched(ctx context.Context, s searching, words []string) ([]inde
 	}
 	var all []index.Signed
 	for _, from := range s.indexes {
-		list, refused, err := readIndex(ctx, from)
+		list, refused, err := s.readIndex(ctx, from)
 		if err != nil {
 			return nil, fmt.Errorf("read the index %s: %w", addressShown(from), err)
 		}
@@ -173,8 +205,23 @@ func trustedKeys(given []string) (keys []string, err error) {
 	return keys, nil
 }
 
-// readIndex reads an index from an address or a folder.
-func readIndex(ctx context.Context, from string) ([]index.Signed, []error, error) {
+// readIndex reads an index from a registry, an address or a folder.
+func (s searching) readIndex(ctx context.Context, from string) ([]index.Signed, []error, error) {
+	if strings.HasPrefix(from, oci.Scheme) {
+		r, err := oci.Parse(from)
+		if err != nil {
+			return nil, nil, &usageError{err}
+		}
+		client, err := s.registry()
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err := client.PullIndex(ctx, r)
+		if err != nil {
+			return nil, nil, oci.Advise(err)
+		}
+		return index.Read(bytes.NewReader(data))
+	}
 	if fromElsewhere(from) {
 		u, err := url.Parse(from)
 		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
