@@ -215,7 +215,7 @@ stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_TENANTS=$(or $(TENANTS),20000) $(LONG) -run 'NothingOfAnotherKey' ./host/integration/rights
 	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/families/graph
 	ALCOVE_EVENTS=1 $(LONG) -v -run 'EventsReachAReceiver' ./host/integration/families
-	ALCOVE_LEAK=$(or $(LEAK),100000) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
+	ALCOVE_LEAK=$(or $(LEAK),100000) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox ./host/testing/hostile
 	ALCOVE_PARTS=all $(LONG) $(PACKAGES)
 	ALCOVE_PARTS=all $(MAKE) --no-print-directory test-race ALSO=./cmd/...
 	@$(MAKE) --no-print-directory cross fuzz

@@ -15,11 +15,11 @@ fi
 target="-target wasm32-freestanding -mcpu generic+bulk_memory+sign_ext+nontrapping_fptoint -fstrip"
 # Memory for requests of about 1 MiB: one that needs more makes the next one slower.
 link="-rdynamic --stack 131072 --initial-memory=4194304 --cache-dir $tmp -femit-bin=$tmp/raw.wasm"
-# What an author writes is checked as it runs: a number that overflows, an index behind the end. The SDK is small.
+# All is checked as it runs: numbers that overflow, indices behind the end. The SDK is compiled to be small.
 if [ "$old" ]; then
 	"$zig" build-lib $target -O ReleaseSafe $link -dynamic --mod "alcove::$sdk/alcove.zig" --mod "family:alcove:$file" --deps alcove,family "$sdk/guest.zig"
 else
-	"$zig" build-exe $target -O ReleaseSmall $link -fno-entry --dep alcove --dep family -Mroot="$sdk/guest.zig" \
+	"$zig" build-exe $target -O ReleaseSafe $link -fno-entry --dep alcove --dep family -Mroot="$sdk/guest.zig" \
 		$target -O ReleaseSmall -Malcove="$sdk/alcove.zig" $target -O ReleaseSafe --dep alcove -Mfamily="$file"
 fi
 mv "$tmp/raw.wasm" "$out"

@@ -42,13 +42,13 @@ pub const Call = struct {
     }
 
     /// Fails with facts for programs, such as .{ .limit = 3 }.
-    pub fn failWith(c: *Call, code: alcove.Code, details: anytype, comptime text: []const u8, arguments: anytype) Failed {
+    pub noinline fn failWith(c: *Call, code: alcove.Code, details: anytype, comptime text: []const u8, arguments: anytype) Failed {
         c.failure = .{ .code = code, .message = c.format(text, arguments), .details = c.json(details) };
         return error.Failed;
     }
 
     /// Text by std.fmt.
-    pub fn format(c: *Call, comptime text: []const u8, arguments: anytype) []const u8 {
+    pub noinline fn format(c: *Call, comptime text: []const u8, arguments: anytype) []const u8 {
         return std.fmt.allocPrint(c.arena, text, arguments) catch @panic("out of memory");
     }
 
@@ -69,7 +69,7 @@ pub const Call = struct {
     }
 
     /// Runs an operation by its name. The functions of operations are typed.
-    pub fn exchange(c: *Call, comptime T: type, op: []const u8, request: anytype) Failed!T {
+    pub noinline fn exchange(c: *Call, comptime T: type, op: []const u8, request: anytype) Failed!T {
         var ok = false;
         const answer = c.host.call(c.host.self, op, jsonOf.encode(c.arena, request), &ok);
         var p = jsonOf.Parser{ .text = answer, .arena = c.arena };

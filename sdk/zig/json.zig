@@ -2,6 +2,8 @@
 //!
 //! A struct is an object. A field with a default need not be there, and is left out where it equals that; any other field is empty where it is
 //! not there. Null is what is not there. Members without a field are passed over.
+//!
+//! What is made for each type is not inlined, which would double modules.
 const std = @import("std");
 const number = @import("number.zig");
 const Allocator = std.mem.Allocator;
@@ -121,7 +123,7 @@ pub const Parser = struct {
     const deepest = 200;
 
     /// Reads all of the text.
-    pub fn whole(p: *Parser, comptime T: type) Wrong!T {
+    pub noinline fn whole(p: *Parser, comptime T: type) Wrong!T {
         var v = empty(T);
         try p.read(T, &v);
         p.blanks();
@@ -153,7 +155,7 @@ pub const Parser = struct {
         }
     }
 
-    fn object(p: *Parser, comptime T: type, into: *T) Wrong!void {
+    noinline fn object(p: *Parser, comptime T: type, into: *T) Wrong!void {
         var elements = p.open('{') orelse return p.want("an object");
         while (try elements.more(p)) {
             const member = try p.memberName();
@@ -166,7 +168,7 @@ pub const Parser = struct {
         }
     }
 
-    fn list(p: *Parser, comptime T: type, into: *[]const T) Wrong!void {
+    noinline fn list(p: *Parser, comptime T: type, into: *[]const T) Wrong!void {
         var elements = p.open('[') orelse return p.want("a list");
         var all = List(T){ .arena = p.arena };
         while (try elements.more(p)) {
@@ -180,7 +182,7 @@ pub const Parser = struct {
         into.* = all.items[0..all.n];
     }
 
-    fn map(p: *Parser, comptime T: type, into: *T) Wrong!void {
+    noinline fn map(p: *Parser, comptime T: type, into: *T) Wrong!void {
         var elements = p.open('{') orelse return p.want("an object");
         var all = List(T.Member){ .arena = p.arena };
         while (try elements.more(p)) {
@@ -535,7 +537,7 @@ pub const Writer = struct {
         }
     }
 
-    fn object(w: *Writer, comptime T: type, v: T) void {
+    noinline fn object(w: *Writer, comptime T: type, v: T) void {
         var first = true;
         inline for (info(T).fields) |f| {
             if (!absent(f, @field(v, f.name))) {
@@ -597,7 +599,7 @@ fn absent(comptime f: anytype, v: f.type) bool {
 }
 
 /// The JSON of a value of any type.
-pub fn encode(arena: Allocator, v: anytype) []const u8 {
+pub noinline fn encode(arena: Allocator, v: anytype) []const u8 {
     var w = Writer{ .arena = arena };
     w.write(@TypeOf(v), v);
     return w.text();

@@ -75,10 +75,18 @@ fn handle(comptime handler: anytype, c: *Call, arguments: Value) Answer {
     return if (@TypeOf(result) == void) "{}" else json.encode(c.arena, result);
 }
 
-/// Calls a function of the author's, whose other errors are internal ones by their names.
+/// Calls a function of the author's.
 fn asked(c: *Call, comptime function: anytype, arguments: anytype) alcove.Failed!Result(function) {
     if (comptime !fails(function)) return @call(.auto, function, arguments);
-    return @call(.auto, function, arguments) catch |e| if (e == error.Failed) error.Failed else c.fail(.internal, "{s}", .{@errorName(e)});
+    return @call(.auto, function, arguments) catch |e| {
+        if (e != error.Failed) c.failure = other(e);
+        return error.Failed;
+    };
+}
+
+/// An error that has no failure with a code.
+fn other(e: anyerror) alcove.Failure {
+    return if (e == error.OutOfMemory) .{ .code = .exhausted, .message = "out of memory" } else .{ .message = @errorName(e) };
 }
 
 fn Result(comptime function: anytype) type {
