@@ -19,9 +19,9 @@ import (
 // What a branch keeps of other spaces is in collections of its own, so that a fork inherits it. Those of knowledge and of the state of an
 // exchange are in the catalogue's namespace, which no caller can name.
 const (
-	origins   = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
-	knowledge = "_known"    // what the branch knows of other spaces
-	exchanges = "_exchange" // on a branch that receives: how far it has
+	origins    = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
+	knowledge  = "_known"    // what the branch knows of other spaces
+	exchanges  = "_exchange" // on a branch that receives: how far it has
 )
 
 // isExchange reports whether a collection has what exchanges of versions keep.

@@ -74,6 +74,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.ensureBranches(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
+	if err := s.nameReplicas(); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
 	if err := s.loadScopes(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
@@ -130,7 +133,7 @@ func newSpace(o Options) *Space {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.counters = counters.New(counters.Options{Engine: s.engine, Catalogue: s.catalogue, Clock: s.clock, Logger: s.logger,
-		Delay: cmp.Or(o.CounterDelay, 2*time.Second), ReadOnly: s.readOnly})
+		Delay: cmp.Or(o.CounterDelay, 2*time.Second), ReadOnly: s.readOnly, First: Default, Replicas: func() []string { return s.replicas }})
 	s.feeds = feed.New(feed.Options{Engine: s.engine, Branches: s.catalogue, Clock: s.clock, Limits: o.FeedLimits, Age: o.FeedAge, Purges: s.purges.Load})
 	s.chores = chores.New(s.logger)
 	s.reclaimer = reclaim.New(reclaim.Options{Engine: s.engine, Branches: s.catalogue, Branching: &s.branching, Erase: s.eraseBranch})

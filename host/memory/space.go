@@ -73,6 +73,7 @@ type Space struct {
 	readOnly  bool
 	id        string
 	history   store.History // nil: the engine keeps none
+	replicas  []string      // names of the default branch in other spaces, by incarnation
 
 	catalogue *lineage.Catalogue
 	counters  *counters.Counting

@@ -27,10 +27,12 @@ type Result struct {
 	Known     int        `json:"known"` // that it had before
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Version   uint64     `json:"version,omitempty"` // of the last merge; 0: there was nothing to merge
+	Counted   int        `json:"counted,omitempty"` // memories that have other counters now
 }
 
 func (r *Result) add(o Result) {
 	r.Taken, r.Known, r.Conflicts, r.Version = r.Taken+o.Taken, r.Known+o.Known, append(r.Conflicts, o.Conflicts...), max(r.Version, o.Version)
+	r.Counted += o.Counted
 }
 
 // progress is how far a branch has received. It is kept on the branch, in the commit of what it received.

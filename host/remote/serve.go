@@ -58,7 +58,8 @@ func (r *reading) enter(ctx context.Context) (leave func(), err error) {
 // Routes returns the handlers by path. All take POST.
 func (s *Server) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{}
-	for path, serve := range map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.serveReceive, waitPath: s.serveWait} {
+	for path, serve := range map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.taking(s.receive), waitPath: s.serveWait,
+		countsPath: s.serveCounts, countPath: s.taking(s.count)} {
 		routes[path] = func(w http.ResponseWriter, r *http.Request) {
 			if s.Longest != nil {
 				r.Body = http.MaxBytesReader(w, r.Body, s.Longest(r))
@@ -98,7 +99,11 @@ func (s *Server) introduce(ctx context.Context, who memory.Caller, r introductio
 	}
 	a = introduced{Space: p.Space, Branch: p.Branch, At: p.At, Scope: p.Scope, Known: p.Known}
 	if !r.Push {
-		return a, nil
+		a.Counts, err = us.CountMark(ctx)
+		return a, err
+	}
+	if a.Counts, err = us.CountsKnown(ctx, r.Space, r.Scope.Within(p.Scope)); err != nil {
+		return a, err
 	}
 	name, err := nameOf(r.Space)
 	if err != nil {
@@ -210,20 +215,23 @@ func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) {
 	refuse(w, err)
 }
 
-func (s *Server) serveReceive(w http.ResponseWriter, r *http.Request) {
-	leave, err := s.reading.enter(r.Context())
-	if err != nil {
-		refuse(w, err)
-		return
+// taking serves requests that bring a page.
+func (s *Server) taking(take func(context.Context, memory.Caller, page) (Result, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		leave, err := s.reading.enter(r.Context())
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		defer leave()
+		pg, err := readPage(r.Body)
+		if err != nil {
+			refuse(w, invalid("%v", err))
+			return
+		}
+		done, err := take(r.Context(), s.Caller(r), pg)
+		reply(w, done, err)
 	}
-	defer leave()
-	pg, err := readPage(r.Body)
-	if err != nil {
-		refuse(w, invalid("%v", err))
-		return
-	}
-	done, err := s.receive(r.Context(), s.Caller(r), pg)
-	reply(w, done, err)
 }
 
 // decode reads a request.

@@ -21,6 +21,10 @@ type Peer interface {
 	Versions(ctx context.Context, r request) (page, error)
 	// Receive gives a page to the other space.
 	Receive(ctx context.Context, p page) (Result, error)
+	// Counts returns a page of the other space's counters.
+	Counts(ctx context.Context, r countRequest) (page, error)
+	// Count gives a page of counters to the other space.
+	Count(ctx context.Context, p page) (Result, error)
 }
 
 // introduction is what a space says that begins an exchange.
@@ -41,6 +45,8 @@ type introduced struct {
 	Known  provenance.Knowledge `json:"known"`
 	// Received is how far an earlier push came that was interrupted.
 	Received *progress `json:"received,omitempty"`
+	// Counts is the present mark of the counters, or of a push the one up to which those of the sender are known.
+	Counts memory.CountMark `json:"counts,omitzero"`
 }
 
 // request asks for a page of versions.
@@ -111,14 +117,21 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 	if err != nil {
 		return done, err
 	}
-	p := progress{Space: theirs.Space, Branch: e.Branch, Scope: theirs.Scope}
+	if done, err = s.pullVersions(ctx, from, r, ours, theirs); err == nil && e.Branch == memory.Default {
+		done.Counted, err = s.pullCounts(ctx, from, theirs)
+	}
+	return done, err
+}
+
+func (s *Space) pullVersions(ctx context.Context, from Peer, r *receiver, ours memory.Peer, theirs introduced) (done Result, err error) {
+	p := progress{Space: theirs.Space, Branch: r.branch, Scope: theirs.Scope}
 	was, underway := r.state(ctx)
 	underway = underway && was.continues(p)
 	if p.At = theirs.At; underway && was.Next != "" {
 		p = was
 	}
 	ask := func(next string) <-chan answer {
-		return asked(ctx, from, request{Branch: e.Branch, At: p.At, Scope: p.Scope, Known: ours.Known, From: next})
+		return asked(ctx, from, request{Branch: r.branch, At: p.At, Scope: p.Scope, Known: ours.Known, From: next})
 	}
 	coming := ask(p.Next)
 	for first := true; first || p.Next != ""; first = false {
@@ -226,6 +239,13 @@ func (s *Space) push(ctx context.Context, to Peer, e Exchange) (done Result, err
 	if err != nil {
 		return done, err
 	}
+	if done, err = s.pushVersions(ctx, to, e, ours, theirs); err == nil && e.Branch == memory.Default {
+		done.Counted, err = s.pushCounts(ctx, to, ours, theirs)
+	}
+	return done, err
+}
+
+func (s *Space) pushVersions(ctx context.Context, to Peer, e Exchange, ours memory.Peer, theirs introduced) (done Result, err error) {
 	from := ""
 	if r := theirs.Received; r != nil && r.Next != "" && r.Space == ours.Space && r.Scope.Key() == theirs.Scope.Key() && r.At <= ours.At {
 		if ours, err = s.Memory.As(s.Caller).Peer(ctx, e.Branch, r.At, theirs.Scope, memory.ToRead); err != nil {
@@ -263,5 +283,5 @@ func listed(ctx context.Context, us *memory.Access, ours memory.Peer, known prov
 		return page{}, err
 	}
 	next, err := token(list.Next)
-	return page{header{Space: ours.Space, Branch: ours.Branch, At: ours.At, Scope: ours.Scope, Known: ours.Known}, list.Versions, next}, err
+	return page{header: header{Space: ours.Space, Branch: ours.Branch, At: ours.At, Scope: ours.Scope, Known: ours.Known}, versions: list.Versions, next: next}, err
 }

@@ -35,6 +35,7 @@ type header struct {
 	Scope    provenance.Scope     `json:"scope"`
 	Known    provenance.Knowledge `json:"known"`              // what the sender knows
 	Strategy memory.Strategy      `json:"strategy,omitempty"` // of a push
+	Mark     memory.CountMark     `json:"mark,omitzero"`      // of the sender's counters, of which this is the last page
 }
 
 // trailer ends a page: what was cut short has none.
@@ -48,7 +49,13 @@ type trailer struct {
 type page struct {
 	header
 	versions []memory.Exchanged
+	counts   []memory.Replicated
 	next     string
+}
+
+// countsLine is a line with counters.
+type countsLine struct {
+	Counted *memory.Replicated `json:"counted,omitempty"`
 }
 
 // write writes a page, compressed.
@@ -64,8 +71,11 @@ func (p page) write(w io.Writer) error {
 	for i := 0; err == nil && i < len(p.versions); i++ {
 		err = lines.Encode(p.versions[i])
 	}
+	for i := 0; err == nil && i < len(p.counts); i++ {
+		err = lines.Encode(countsLine{&p.counts[i]})
+	}
 	if err == nil {
-		err = lines.Encode(trailer{true, len(p.versions), p.next})
+		err = lines.Encode(trailer{true, len(p.versions) + len(p.counts), p.next})
 	}
 	return errors.Join(err, packed.Close())
 }
@@ -96,22 +106,27 @@ func (p *page) read(lines *bufio.Scanner) error {
 	for {
 		var one struct {
 			memory.Exchanged
+			countsLine
 			trailer
 		}
 		if err := line(lines, &one); err != nil {
 			return err
 		}
 		if one.End {
-			if one.trailer.Versions != len(p.versions) || len(one.Next) > longestToken {
-				return fmt.Errorf("the other space sent %d versions, and says that it sent %d", len(p.versions), one.trailer.Versions)
+			if n := len(p.versions) + len(p.counts); one.trailer.Versions != n || len(one.Next) > longestToken {
+				return fmt.Errorf("the other space sent %d versions, and says that it sent %d", n, one.trailer.Versions)
 			}
 			p.next = one.Next
 			return nil
 		}
-		if len(p.versions) == mostVersions {
+		if len(p.versions)+len(p.counts) == mostVersions {
 			return fmt.Errorf("the other space sent more than %d versions in one page", mostVersions)
 		}
-		p.versions = append(p.versions, one.Exchanged)
+		if one.Counted != nil {
+			p.counts = append(p.counts, *one.Counted)
+		} else {
+			p.versions = append(p.versions, one.Exchanged)
+		}
 	}
 }
 

@@ -2,8 +2,9 @@
 package counters
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,23 +15,17 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Record is the stored form of the counters of a memory.
+// Record is what was counted of a memory.
 type Record struct {
 	Accesses int64   `json:"n,omitempty"`
 	Last     int64   `json:"t,omitempty"` // µs since the epoch
 	Health   float64 `json:"h,omitempty"`
 }
 
-// Decode decodes a Record; nil is that of a memory without counts.
+// Decode decodes what was counted of a memory in all spaces; nil is that of a memory without counts.
 func Decode(value []byte) (Record, error) {
-	var r Record
-	if value == nil {
-		return r, nil
-	}
-	if err := json.Unmarshal(value, &r); err != nil {
-		return r, fmt.Errorf("decode counters: %w", err)
-	}
-	return r, nil
+	s, err := decodeStored(value)
+	return s.total(), err
 }
 
 // Plus adds counts made elsewhere; the last access is the later one.
@@ -65,6 +60,8 @@ type Counting struct {
 
 	columns map[store.BranchID]*column // guarded by writing
 	looked  uint64                     // counts uses of columns; guarded by writing
+	began   string                     // tells the changes of this process apart from those of others
+	changes uint64                     // of counters; guarded by writing
 }
 
 // Options are what is counted for.
@@ -75,11 +72,15 @@ type Options struct {
 	Logger    *slog.Logger
 	Delay     time.Duration // between writes
 	ReadOnly  bool          // nothing is counted
+	// First is the branch whose counters are exchanged with other spaces, and Replicas its names in them, one for each incarnation of the
+	// space; none where there is no history.
+	First    string
+	Replicas func() []string
 }
 
 // New returns a Counting without counts.
 func New(o Options) *Counting {
-	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}}
+	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}, began: rand.Text()}
 }
 
 // Pending returns how many branches and keys have counts that are not written yet.
@@ -135,19 +136,43 @@ func (c *Counting) Reset(b *lineage.Branch, key store.Key) {
 	defer cancel()
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	old, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{key})
-	if err == nil && old[0] == nil {
-		return
-	}
-	head, err := c.o.Engine.Head(ctx)
-	if err == nil {
-		writes := []store.CounterWrite{{Branch: b.ID, Key: key, Version: head.Version, Keep: c.keep(b)}}
-		_, err = c.o.Engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()}, Counters: writes})
-		c.wrote(b.ID, writes, err)
-	}
-	if err != nil {
+	if err := c.reset(ctx, b, key); err != nil {
 		c.o.Logger.Warn("counters of a forgotten memory were not reset", "error", err)
 	}
+}
+
+// reset resets stored counters. The caller holds writing.
+func (c *Counting) reset(ctx context.Context, b *lineage.Branch, key store.Key) error {
+	old, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{key, told()})
+	if err != nil || old[0] == nil {
+		return err
+	}
+	was, err := c.stored(b, old[0])
+	if err != nil {
+		return err
+	}
+	w := store.CounterWrite{Branch: b.ID, Key: key, Keep: c.keep(b)}
+	if b.Name == c.o.First && old[1] != nil { // others are to take it back, too
+		if w.Value, err = was.forgotten().encode(); err != nil || bytes.Equal(w.Value, old[0]) {
+			return err
+		}
+	}
+	return c.commit(ctx, b, []store.CounterWrite{w})
+}
+
+// commit writes counters as of the newest version. The caller holds writing.
+func (c *Counting) commit(ctx context.Context, b *lineage.Branch, writes []store.CounterWrite) error {
+	head, err := c.o.Engine.Head(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range writes {
+		writes[i].Version = head.Version
+	}
+	c.changes++
+	_, err = c.o.Engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()}, Counters: writes})
+	c.wrote(b.ID, writes, err)
+	return err
 }
 
 // Drop drops the pending counts of a deleted branch.
@@ -267,14 +292,16 @@ func (c *Counting) writes(ctx context.Context, b *lineage.Branch, at uint64, del
 	if err != nil {
 		return nil, err
 	}
+	c.changes++
 	keep := min(c.keep(b), at)
 	writes := make([]store.CounterWrite, len(keys))
 	for i, key := range keys {
-		was, err := Decode(old[i])
+		was, err := c.stored(b, old[i])
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(was.Plus(deltas[key]))
+		was.Record = was.Plus(deltas[key])
+		value, err := was.encode()
 		if err != nil {
 			return nil, err
 		}
