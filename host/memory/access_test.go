@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/memory/provenance"
@@ -344,6 +345,46 @@ var deeds = []deed{
 				v.Namespace, v.Origins = ns, []provenance.Version{{Replica: "elsewhere.1", Version: 7, At: 1}}
 				say(a.Receive(ctx, Received{Branch: "draft", Strategy: Source, Versions: []Exchanged{v}}, Write{}))
 			}
+		})
+	}},
+	{"Replicas", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			l, err := a.Replicas(ctx, Location{"", ns})
+			say(l, err)
+		})
+	}},
+	{"EventsOf", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			l, err := a.EventsOf(ctx, "elsewhere.1", Location{"", ns}, 0, 0)
+			say(l, err)
+		})
+	}},
+	{"CountMark", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			_, err := a.CountMark(ctx, provenance.Scope{Namespaces: namespaces}) // which is random
+			say(nil, err)
+		}
+	}},
+	{"Counted", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, limit := range []int{0, 1} {
+				list, _, err := a.Counted(ctx, CountQuery{Scope: provenance.Scope{Namespaces: namespaces}, Limit: limit})
+				for i := range list {
+					list[i].Counts = nil // replicas are random
+				}
+				say(list, err)
+			}
+		}
+	}},
+	{"CountsKnown", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			say(a.CountsKnown(ctx, "elsewhere", provenance.Scope{Namespaces: namespaces}))
+		}
+	}},
+	{"ReceiveCounts", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			list := []Replicated{{Namespace: cmp.Or(ns, Default), Key: "k1", Counts: map[string]counters.Record{"elsewhere.1": {Accesses: 3, Last: 1}}}}
+			say(a.ReceiveCounts(ctx, ReceivedCounts{Space: "elsewhere", List: list}))
 		})
 	}},
 	{"Merges", func(ctx context.Context, a *Access, say func(any, error)) {

@@ -19,25 +19,66 @@ import (
 // What a branch keeps of other spaces is in collections of its own, so that a fork inherits it. Those of knowledge and of the state of an
 // exchange are in the catalogue's namespace, which no caller can name.
 const (
-	origins    = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
-	knowledge  = "_known"    // what the branch knows of other spaces
-	exchanges  = "_exchange" // on a branch that receives: how far it has
+	origins   = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
+	knowledge = "_known"    // what the branch knows of other spaces
+	exchanges = "_exchange" // on a branch that receives: how far it has
+	logs      = "_logs"     // events of the logs of other replicas, by replica and sequence number
 )
 
 // isExchange reports whether a collection has what exchanges of versions keep.
 func isExchange(collection string) bool {
-	return collection == origins || collection == knowledge || collection == exchanges
+	return collection == origins || collection == knowledge || collection == exchanges || collection == logs
 }
 
-// Exchanged is the present version of a memory, or its deletion, as spaces exchange it.
+// Exchanged is the present version of a memory, or its deletion, as spaces exchange it; or an event of a log.
 type Exchanged struct {
 	portable.Memory
 	Deleted bool                 `json:"deleted,omitempty"`
+	Event   *exchangedEvent      `json:"event,omitempty"`
 	Origins []provenance.Version `json:"origins"` // one, or several that were found to have the same content
 }
 
 // key is the key that it has in the store.
-func (e Exchanged) key() store.Key { return memoryKey(e.Namespace, e.Key) }
+func (e Exchanged) key() store.Key {
+	if e.Event != nil && len(e.Origins) > 0 {
+		return e.Event.key(e.Namespace, e.Origins[0].Replica)
+	}
+	return memoryKey(e.Namespace, e.Key)
+}
+
+// exchangedEvent is an event of a log as spaces exchange it. Each replica has a log of its own, whose chain of hashes goes with it.
+type exchangedEvent struct {
+	Sequence uint64 `json:"sequence"`
+	record.Event
+}
+
+// keptEvent is how an event of another replica's log is kept.
+type keptEvent struct {
+	exchangedEvent
+	Origin provenance.Version `json:"origin"`
+}
+
+// logPrefix begins the names of a replica's events.
+func logPrefix(replica string) string { return replica + "/" }
+
+func (e exchangedEvent) key(namespace, replica string) store.Key {
+	return store.Key{Namespace: namespace, Collection: logs, Name: logPrefix(replica) + store.SequenceName(e.Sequence)}
+}
+
+// verify checks that the event is what was logged, after the event whose hash is before.
+func (e keptEvent) verify(before string) error {
+	return e.Verify(before, e.Sequence, store.Point{Version: e.Origin.Version, Time: e.Origin.Time()})
+}
+
+// readKept reads an event of another replica's log; nil: it was purged.
+func readKept(e store.Entry) (*keptEvent, error) {
+	r, err := record.Decode(e)
+	if err != nil || r.Purged != "" {
+		return nil, err
+	}
+	var kept keptEvent
+	return &kept, json.Unmarshal(r.Value, &kept)
+}
 
 func originKey(memory store.Key) store.Key {
 	return store.Key{Namespace: memory.Namespace, Collection: origins, Name: memory.Name}

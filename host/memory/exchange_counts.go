@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/alcove-memory/alcove/host/memory/counters"
@@ -33,8 +34,12 @@ func (s *Space) nameReplicas() error {
 	return err
 }
 
-// CountMark returns the mark of the counters of the default branch. Those of other branches are not exchanged.
-func (a *Access) CountMark(ctx context.Context) (CountMark, error) {
+// CountMark returns the mark of the counters of the default branch, for a caller who may read a part of a scope. Those of other branches are
+// not exchanged.
+func (a *Access) CountMark(ctx context.Context, scope provenance.Scope) (CountMark, error) {
+	if _, err := a.permitted(scope, ToRead); err != nil {
+		return CountMark{}, err
+	}
 	b, err := a.space.branch(Default)
 	if err != nil {
 		return CountMark{}, err
@@ -54,14 +59,20 @@ type CountQuery struct {
 // Counted lists counters that were written since a mark. next is empty at the end.
 func (a *Access) Counted(ctx context.Context, q CountQuery) (list []Replicated, next []byte, err error) {
 	s := a.space
+	if q.Scope, err = a.permitted(q.Scope, ToRead); err != nil {
+		return nil, nil, err
+	}
 	b, err := s.branch(Default)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, cursor, err := s.counters.Since(ctx, b, q.Since, store.Cursor(q.Cursor), s.page(q.Limit), func(key store.Key) bool {
+	list, next, err = s.counters.Since(ctx, b, q.Since, q.Cursor, s.page(q.Limit), func(key store.Key) bool {
 		return q.Scope.Covers(key.Namespace) && a.caller.Rights.MayRead(key.Namespace)
 	})
-	return list, []byte(cursor), s.translate("list counters", err)
+	if errors.Is(err, counters.ErrPlace) {
+		return nil, nil, invalid("%v", err)
+	}
+	return list, next, s.translate("list counters", err)
 }
 
 // ReceivedCounts are counters that another space sent.
@@ -78,6 +89,9 @@ func countedKey(space string, scope provenance.Scope) store.Key {
 
 // CountsKnown returns the mark up to which the counters of another space were received; the zero CountMark: none were.
 func (a *Access) CountsKnown(ctx context.Context, space string, scope provenance.Scope) (mark CountMark, err error) {
+	if _, err := a.permitted(scope, ToWrite); err != nil {
+		return mark, err
+	}
 	b, err := a.space.branch(Default)
 	if err != nil {
 		return mark, err

@@ -41,6 +41,7 @@ type Received struct {
 type ReceivedResult struct {
 	Taken     int // written
 	Known     int // had before, or superseded
+	Events    int // of logs, written
 	Conflicts []ExchangeConflict
 }
 
@@ -193,8 +194,10 @@ func (r *receiving) checkOne(e Exchanged) error {
 	if !r.in.Scope.Covers(e.Namespace) {
 		return invalid("the namespace is not part of the exchange")
 	}
-	if err := s.limits.checkKey(e.Key); err != nil {
-		return err
+	if e.Event == nil {
+		if err := s.limits.checkKey(e.Key); err != nil {
+			return err
+		}
 	}
 	if len(e.Origins) == 0 || len(e.Origins) > mostOrigins {
 		return invalid("it has %d origins: it has 1 to %d", len(e.Origins), mostOrigins)
@@ -204,13 +207,53 @@ func (r *receiving) checkOne(e Exchanged) error {
 			return err
 		}
 	}
-	if e.Deleted {
+	switch {
+	case e.Event != nil:
+		return r.checkEvent(e)
+	case e.Deleted:
 		return nil
 	}
 	if err := s.limits.checkText("agent", e.Agent, s.limits.Key); err != nil {
 		return err
 	}
 	return s.limits.checkItem(imported(e.Memory))
+}
+
+const longestHash = 64 // bytes of a digest and of a hash, hexadecimal
+
+func (r *receiving) checkEvent(e Exchanged) error {
+	s, event := r.stage.space, e.Event
+	if len(e.Origins) != 1 || event.Sequence == 0 || strings.Contains(e.Origins[0].Replica, "/") {
+		return invalid("event %d of a log has %d origins: it has one", event.Sequence, len(e.Origins))
+	}
+	if len(event.Digest) != longestHash || len(event.Hash) != longestHash {
+		return invalid("event %d of a log has no digest or no hash of %d bytes", event.Sequence, longestHash)
+	}
+	if err := s.limits.checkText("agent", event.Agent, s.limits.Key); err != nil {
+		return err
+	}
+	if event.Data == nil { // it was purged
+		return s.limits.checkText("event", event.Event.Event, s.limits.Name)
+	}
+	if _, err := s.limits.checkEvent(event.Event.Event, event.Data); err != nil {
+		return err
+	}
+	if record.Digest(event.Data) != event.Digest {
+		return invalid("the data of event %d of a log are not what was logged", event.Sequence)
+	}
+	return nil
+}
+
+// logged keeps an event of another replica's log. One that is kept stays as it is.
+func (r *receiving) logged(e Exchanged, entry store.Entry) error {
+	if entry.Version != 0 {
+		r.result.Known++
+		return nil
+	}
+	kept, err := recorded(keptEvent{*e.Event, e.Origins[0]})
+	r.stage.set(site{Key: e.key()}, kept)
+	r.result.Events++
+	return err
 }
 
 func (r *receiving) checkOrigin(v provenance.Version) error {
@@ -264,6 +307,9 @@ type local struct {
 }
 
 func (r *receiving) one(ctx context.Context, e Exchanged, entry, noted store.Entry) error {
+	if e.Event != nil {
+		return r.logged(e, entry)
+	}
 	ours, err := r.stage.space.originsOf(entry, noted)
 	if err != nil {
 		return err

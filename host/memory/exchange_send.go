@@ -152,7 +152,8 @@ func (p *sending) full() bool {
 }
 
 func (p *sending) wants(key store.Key) bool {
-	return key.Collection == memories && p.query.Scope.Covers(key.Namespace) && p.rights.MayRead(key.Namespace)
+	exchanged := key.Collection == memories || key.Collection == events || key.Collection == logs
+	return exchanged && p.query.Scope.Covers(key.Namespace) && p.rights.MayRead(key.Namespace)
 }
 
 // put adds the newest versions of keys that are wanted.
@@ -180,16 +181,14 @@ func (p *sending) put(ctx context.Context, keys []store.Key, want func(store.Ent
 
 // one adds a version unless the receiver knows it.
 func (p *sending) one(e, noted store.Entry) error {
+	if e.Collection != memories {
+		return p.event(e)
+	}
 	list, err := p.space.originsOf(e, noted)
 	if err != nil {
 		return err
 	}
-	known, ok := p.known[e.Namespace]
-	if !ok {
-		known = p.query.Known.In(e.Namespace)
-		p.known[e.Namespace] = known
-	}
-	if known.HasAll(list) {
+	if p.knownIn(e.Namespace).HasAll(list) {
 		return nil
 	}
 	sent := Exchanged{Deleted: true, Origins: list}
@@ -207,6 +206,46 @@ func (p *sending) one(e, noted store.Entry) error {
 	p.page.Versions = append(p.page.Versions, sent)
 	p.bytes += len(e.Value)
 	return nil
+}
+
+// event adds an event of the log, of this branch or of another replica, unless the receiver knows it.
+func (p *sending) event(e store.Entry) error {
+	if !e.Exists() {
+		return nil
+	}
+	sent := Exchanged{}
+	sent.Namespace = e.Namespace
+	if e.Collection == logs {
+		kept, err := readKept(e)
+		if kept == nil || err != nil {
+			return err
+		}
+		sent.Event, sent.Origins = &kept.exchangedEvent, []provenance.Version{kept.Origin}
+	} else {
+		logged, err := p.space.event(e)
+		if err != nil {
+			return err
+		}
+		sent.Event = &exchangedEvent{logged.Sequence, record.Event{Event: logged.Event, Data: logged.Data, Agent: logged.Agent, Digest: logged.Digest, Hash: logged.Hash}}
+		if sent.Origins, err = p.space.originsOf(e, store.Entry{}); err != nil {
+			return err
+		}
+	}
+	if !p.knownIn(e.Namespace).HasAll(sent.Origins) {
+		p.page.Versions = append(p.page.Versions, sent)
+		p.bytes += len(e.Value)
+	}
+	return nil
+}
+
+// knownIn is what the receiver knows of a namespace.
+func (p *sending) knownIn(namespace string) provenance.Vector {
+	known, ok := p.known[namespace]
+	if !ok {
+		known = p.query.Known.In(namespace)
+		p.known[namespace] = known
+	}
+	return known
 }
 
 // scan goes through all keys of the branch.

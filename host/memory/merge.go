@@ -780,13 +780,11 @@ type brief struct {
 }
 
 func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
-	namespaces := make([]string, 0, len(p.brought))
-	for namespace := range p.brought {
-		namespaces = append(namespaces, namespace)
+	if p.merge.Origins { // its versions tell where they come from, and the event would be news to the other space
+		return nil, nil
 	}
-	slices.Sort(namespaces)
 	var appends []store.Append
-	for _, namespace := range namespaces {
+	for _, namespace := range slices.Sorted(maps.Keys(p.brought)) {
 		b := brief{Source: p.source.branch.Name, SourceVersion: p.at, Keys: p.brought[namespace]}
 		last, err := p.space.lastEvent(ctx, p.source.lineage, namespace)
 		if err != nil {

@@ -61,7 +61,7 @@ func (s *Space) pullCounts(ctx context.Context, from Peer, theirs introduced) (n
 
 func (s *Space) pushCounts(ctx context.Context, to Peer, ours memory.Peer, theirs introduced) (news int, err error) {
 	us := s.Memory.As(s.Caller)
-	mark, err := us.CountMark(ctx)
+	mark, err := us.CountMark(ctx, theirs.Scope)
 	if err != nil || mark == theirs.Counts {
 		return 0, err
 	}

@@ -308,6 +308,63 @@ func (m *model) countsAlike() {
 	}
 }
 
+// log adds an event to the log of a space.
+func (m *model) log(w *world) {
+	namespace, key, _ := m.key()
+	if _, err := w.access().Append(m.t.Context(), memory.Location{Namespace: namespace}, "noted", json.RawMessage(strconv.Quote(key)), memory.Write{}); err != nil {
+		m.t.Fatalf("log on %s: %v", w.name, err)
+	}
+}
+
+// events are the hashes of a log, in order, of which each stands for all before it. The empty replica is the space itself.
+func (m *model) events(w *world, namespace, replica string) (hashes []string) {
+	at := memory.Location{Namespace: namespace}
+	for from := uint64(1); ; {
+		list, err := w.access().EventsOf(m.t.Context(), replica, at, from, 0)
+		if replica == "" {
+			list, err = w.access().Events(m.t.Context(), at, memory.AsOf{}, from, 0)
+		}
+		if err != nil {
+			m.t.Fatalf("read the log of %q on %s: %v", replica, w.name, err)
+		}
+		for _, e := range list {
+			if e.Sequence != from {
+				m.t.Fatalf("the log of %q on %s has event %d, want %d", replica, w.name, e.Sequence, from)
+			}
+			hashes, from = append(hashes, e.Hash), from+1
+		}
+		if len(list) == 0 {
+			return hashes
+		}
+	}
+}
+
+// logsAlike fails unless each space has the log of each other one.
+func (m *model) logsAlike() {
+	for _, namespace := range []string{"default", "notes"} {
+		for _, w := range m.worlds {
+			var got, want []string
+			replicas, err := w.access().Replicas(m.t.Context(), memory.Location{Namespace: namespace})
+			if err != nil {
+				m.t.Fatalf("list the logs of %s: %v", w.name, err)
+			}
+			for _, replica := range replicas {
+				got = append(got, strings.Join(m.events(w, namespace, replica), " "))
+			}
+			for _, o := range m.worlds {
+				if own := m.events(o, namespace, ""); o != w && len(own) > 0 {
+					want = append(want, strings.Join(own, " "))
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				m.t.Fatalf("after a circle %s has the logs of %s\n%v\nwant\n%v", w.name, namespace, got, want)
+			}
+		}
+	}
+}
+
 // fork forks a branch, changes it, and merges it back: what that changes are writes of the space.
 func (m *model) fork(w *world) {
 	ctx, a := m.t.Context(), w.access()
@@ -498,6 +555,7 @@ func (m *model) converge() {
 		}
 	}
 	m.countsAlike()
+	m.logsAlike()
 }
 
 func (m *model) step() {
@@ -508,8 +566,10 @@ func (m *model) step() {
 		m.store(w, "")
 	case k < 700:
 		m.access(w)
-	case k < 900:
+	case k < 860:
 		m.forget(w, "")
+	case k < 900:
+		m.log(w)
 	case k < 905:
 		m.fork(w)
 	default:

@@ -28,11 +28,12 @@ type Result struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Version   uint64     `json:"version,omitempty"` // of the last merge; 0: there was nothing to merge
 	Counted   int        `json:"counted,omitempty"` // memories that have other counters now
+	Events    int        `json:"events,omitempty"`  // of logs, written
 }
 
 func (r *Result) add(o Result) {
 	r.Taken, r.Known, r.Conflicts, r.Version = r.Taken+o.Taken, r.Known+o.Known, append(r.Conflicts, o.Conflicts...), max(r.Version, o.Version)
-	r.Counted += o.Counted
+	r.Counted, r.Events = r.Counted+o.Counted, r.Events+o.Events
 }
 
 // progress is how far a branch has received. It is kept on the branch, in the commit of what it received.
@@ -156,7 +157,7 @@ func isRefused(err error) bool {
 func (r *receiver) receive(ctx context.Context, in memory.Received, before json.RawMessage) (Result, error) {
 	got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
 	if !isRefused(err) || len(in.Versions) == 0 {
-		return Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts}, err
+		return Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts, Events: got.Events}, err
 	}
 	if len(in.Versions) == 1 {
 		return Result{}, &memory.Error{Code: memory.Denied, Cause: err, Message: fmt.Sprintf("%s#%s is refused: %v. Forget it, or leave its namespace out with --never",

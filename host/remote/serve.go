@@ -99,7 +99,7 @@ func (s *Server) introduce(ctx context.Context, who memory.Caller, r introductio
 	}
 	a = introduced{Space: p.Space, Branch: p.Branch, At: p.At, Scope: p.Scope, Known: p.Known}
 	if !r.Push {
-		a.Counts, err = us.CountMark(ctx)
+		a.Counts, err = us.CountMark(ctx, p.Scope)
 		return a, err
 	}
 	if a.Counts, err = us.CountsKnown(ctx, r.Space, r.Scope.Within(p.Scope)); err != nil {

@@ -2,6 +2,10 @@ package counters
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"errors"
 	"maps"
 	"strconv"
 
@@ -55,8 +59,18 @@ func (c *Counting) Mark(ctx context.Context, b *lineage.Branch) (Mark, error) {
 
 // Since lists counters of the branch that is exchanged, which were written at a version or later, of keys that are wanted. next is empty at
 // the end.
-func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64, cursor store.Cursor, limit int, wants func(store.Key) bool) (list []Replicated, next store.Cursor, err error) {
-	page, next, err := c.o.Engine.CountersOn(ctx, b.ID, max(version, 1)-1, cursor, limit)
+func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64, from []byte, limit int, wants func(store.Key) bool) (list []Replicated, next []byte, err error) {
+	cursor, err := c.opened(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	page, after, err := c.o.Engine.CountersOn(ctx, b.ID, max(version, 1)-1, cursor, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if next, err = c.sealed(after); err != nil {
+		return nil, nil, err
+	}
 	names := c.replicas()
 	for _, counted := range page {
 		if counted.Key.Collection != record.Memories || counted.Value == nil || !wants(counted.Key) {
@@ -64,7 +78,7 @@ func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64,
 		}
 		s, err := decodeStored(counted.Value)
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		one := Replicated{counted.Key.Namespace, counted.Key.Name, map[string]Record{}}
 		maps.Copy(one.Counts, s.Others)
@@ -73,8 +87,47 @@ func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64,
 		}
 		list = append(list, one)
 	}
-	return list, next, err
+	return list, next, nil
 }
+
+// sealed hides a place between counters, which names a key, from those who may not see that. Only this process opens it.
+func (c *Counting) sealed(cursor store.Cursor) ([]byte, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	seal, err := c.seal()
+	if err != nil {
+		return nil, err
+	}
+	return seal.Seal(nil, nil, []byte(cursor), nil), nil
+}
+
+func (c *Counting) opened(place []byte) (store.Cursor, error) {
+	if len(place) == 0 {
+		return "", nil
+	}
+	seal, err := c.seal()
+	if err != nil {
+		return "", err
+	}
+	cursor, err := seal.Open(nil, nil, place, nil)
+	if err != nil {
+		return "", ErrPlace
+	}
+	return store.Cursor(cursor), nil
+}
+
+func (c *Counting) seal() (cipher.AEAD, error) {
+	key := sha256.Sum256([]byte(c.began))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// ErrPlace is the error of a place between counters that this process did not give.
+var ErrPlace = errors.New("the place to continue from is none that this server gave: begin at the first page")
 
 // Join takes what other replicas counted, and with it counters of the space itself. It returns how many memories had news.
 func (c *Counting) Join(ctx context.Context, b *lineage.Branch, list []Replicated, with ...store.CounterWrite) (news int, err error) {
