@@ -3,7 +3,7 @@ package search
 // Held is what an index has when a Semantic begins to follow it.
 type Held struct {
 	Numbers   uint32 // those of its documents are below; others below may be of none
-	Documents int    // at most as many
+	Documents int    // at most so many
 	State     string // names the saved state that the numbers are of; empty: of none
 }
 
@@ -24,11 +24,14 @@ func (x *Index) begin(state string) {
 	if s == nil {
 		return
 	}
-	h := Held{Numbers: x.table.rows.Len(), State: state}
-	for _, p := range x.parts {
-		h.Documents += p.docs() - p.dead
-	}
-	s.Begin(x, h)
+	s.Begin(x, Held{Numbers: x.table.rows.Len(), Documents: x.table.held(), State: state})
+}
+
+// beginWith is begin for a state that was just loaded.
+func (x *Index) beginWith(state string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.begin(state)
 }
 
 // Refs implements Documents.

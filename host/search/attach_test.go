@@ -16,6 +16,7 @@ type registry struct {
 	held  Held
 	of    map[uint32]string
 	saved string // until something is added or removed
+	gone  int    // removed since Begin
 }
 
 func newRegistry() *registry { return &registry{similar: &similar{}, of: map[uint32]string{}} }
@@ -23,7 +24,7 @@ func newRegistry() *registry { return &registry{similar: &similar{}, of: map[uin
 func (r *registry) Begin(d Documents, h Held) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.from, r.held, r.saved = d, h, ""
+	r.from, r.held, r.saved, r.gone = d, h, "", 0
 }
 
 func (r *registry) Saved(state string) {
@@ -43,6 +44,7 @@ func (r *registry) Remove(number uint32) {
 	defer r.mu.Unlock()
 	delete(r.of, number)
 	r.saved = ""
+	r.gone++
 }
 
 func said(r Ref) string { return fmt.Sprint(r.Key, "@", r.Version) }
@@ -112,6 +114,28 @@ func TestASemanticFindsTheDocumentsOfALoadedIndex(t *testing.T) {
 	slices.Sort(want)
 	if got := r.keys(t); !slices.Equal(got, want) {
 		t.Errorf("in the end %d documents are found, want %d", len(got), len(want))
+	}
+}
+
+// TestRowsThatALoadTakesBackAreRemoved loads an index whose last documents were not stored: their numbers are given to others.
+func TestRowsThatALoadTakesBackAreRemoved(t *testing.T) {
+	docs, keys := numerous(650)
+	blobs, before := &shelf{blobs: map[string][]byte{}}, newRegistry()
+	x := New(Options{Tail: 100, Semantic: before})
+	x.Apply(docs[:600]...)
+	tend(t, x)
+	x.Apply(docs[600:]...)
+	if err := x.Save(t.Context(), blobs, uint64(len(docs))); err != nil {
+		t.Fatal(err)
+	}
+	r := newRegistry()
+	loaded := New(Options{Tail: 100, Semantic: r})
+	if _, err := loaded.Load(t.Context(), blobs, silent()); err != nil {
+		t.Fatal(err)
+	}
+	left := len(keys) - r.gone
+	if got := r.keys(t); r.held.State != before.saved || r.gone == 0 || len(got) != left {
+		t.Errorf("of state %q, %d rows are removed and %d documents found, want state %q, and all rows removed that are not found", r.held.State, r.gone, len(got), before.saved)
 	}
 }
 

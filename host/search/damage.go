@@ -230,9 +230,6 @@ func (x *Index) Reset() error {
 	defer x.tending.Unlock()
 	x.broken.CompareAndSwap(nil, &ErrBroken)
 	x.resets.Add(1)
-	for number := range x.table.rows.Len() { // whose pages may be damaged: only their numbers are asked for
-		x.semanticRemove(number)
-	}
 	x.refilling.Store(true)
 	return errors.Join(x.empty(), x.unmapRetired())
 }

@@ -132,7 +132,7 @@ func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *
 	for _, b := range m.Branches {
 		covered.branches[b.ID] = b.Covered
 	}
-	of := m.Table
+	x.beginWith(m.Table) // before rows are taken back, of which it is told
 	for i := range state.Branches {
 		b := &state.Branches[i]
 		if err := x.loadBranch(ctx, blobs, b); err != nil {
@@ -140,14 +140,10 @@ func (x *Index) loadState(ctx context.Context, blobs Blobs, m manifest, logger *
 				return covered, ctx.Err()
 			}
 			covered.branches[b.ID], x.saved = 0, nil
-			of = "" // its numbers will be others'
 			logger.Warn("the search index of a branch is rebuilt", "branch", b.ID, "why", err)
 			x.forget(b.ID)
 		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.begin(of)
 	return covered, nil
 }
 
@@ -186,6 +182,9 @@ func (x *Index) empty() error {
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
+	for number := range x.table.rows.Len() { // whose pages may be damaged: only their numbers are asked for
+		x.semanticRemove(number)
+	}
 	for _, p := range x.parts {
 		x.retire(p)
 	}
@@ -194,6 +193,7 @@ func (x *Index) empty() error {
 	clear(x.cache)
 	err := x.table.stored.set.Close()
 	x.table, x.saved, x.savedState = newTable(), nil, nil // but lastPart: the analyses of words know tails by their numbers
+	x.begin("")
 	return err
 }
 

@@ -104,10 +104,10 @@ func appendVector(out []byte, v []float32) []byte {
 	return out
 }
 
-// rounded is a vector as a file keeps it. One that is not finite stays so.
-func rounded(v []float32) []float32 {
-	f, into := file{dimensions: len(v)}, make([]float32, len(v))
-	f.decodeVector(encodeVector(v), into)
+// decoded is the vector of a row, as it is read from a file.
+func decoded(raw []byte) []float32 {
+	f, into := file{dimensions: len(raw) - 4}, make([]float32, len(raw)-4)
+	f.decodeVector(raw, into)
 	return into
 }
 

@@ -91,6 +91,7 @@ func (l *lane) arrive(f *flight) {
 func (l *lane) begin(h search.Held) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.restoring = nil
 	if h.State != "" && !l.loaded {
 		l.restoring = &restoring{state: h.State, removed: map[uint32]struct{}{}}
 	}
@@ -400,19 +401,21 @@ func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
 	if l.set.Has(w.number) {
 		return false
 	}
-	if err := l.set.PutAt(w.number, rounded(v), uint32(len(l.tail))); err != nil {
+	ready, err := l.set.Ready(v)
+	if err != nil {
 		l.refused[w.number] = true
 		return false
 	}
-	kept, err := l.set.Vector(w.number)
-	if err != nil {
+	raw := encodeVector(ready)
+	if err := l.set.PutKept(w.number, decoded(raw), nil, uint32(len(l.tail))); err != nil {
+		l.refused[w.number] = true
 		return false
 	}
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
 	l.snapshot = false
-	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text, raw: encodeVector(kept)})
+	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text, raw: raw})
 	return true
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 
 	"github.com/alcove-memory/alcove/host/search/vector"
 	"github.com/alcove-memory/alcove/host/store"
@@ -147,13 +146,11 @@ func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
 	for number := range r.removed {
 		l.forgetStored(number)
 	}
-	v := make([]float32, l.dimensions)
 	for i, row := range l.tail {
 		if row.number == none {
 			continue
 		}
-		(&file{dimensions: l.dimensions}).decodeVector(row.raw, v)
-		if err := l.set.PutKept(row.number, slices.Clone(v), nil, uint32(i)); err != nil {
+		if err := l.set.PutKept(row.number, decoded(row.raw), nil, uint32(i)); err != nil {
 			return err
 		}
 		l.snapshot = false

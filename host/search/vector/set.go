@@ -226,20 +226,17 @@ func (s *Set) Ready(v []float32) ([]float32, error) {
 }
 
 // Put sets a number's vector and holds it in memory.
-func (s *Set) Put(number uint32, v []float32) error { return s.PutAt(number, v, 0) }
-
-// PutAt is Put with an index that Source returns.
-func (s *Set) PutAt(number uint32, v []float32, at uint32) error {
+func (s *Set) Put(number uint32, v []float32) error {
 	ready, err := s.Ready(v)
 	if err != nil {
 		return err
 	}
-	s.put(number, ready, nil, at)
+	s.put(number, ready, nil, 0)
 	return nil
 }
 
-// PutKept sets a number's vector, as Ready returned it. Only its codes are held in memory; from reads it, at an index,
-// whenever full precision is needed.
+// PutKept sets a number's vector, as Ready returned it or nearly so. Only its codes are held in memory; from reads it, at an index, whenever
+// full precision is needed. A nil from means that the vector is held in memory; the index is what Source returns then.
 func (s *Set) PutKept(number uint32, ready []float32, from Reader, at uint32) error {
 	if err := s.Check(ready); err != nil {
 		return err
