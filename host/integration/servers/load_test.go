@@ -131,7 +131,8 @@ func (l *load) use(ctx context.Context, r *room, id int) {
 	}
 }
 
-// ask asks one server after the other until one answers, always with the same request id.
+// ask asks one server after the other until one answers, always with the same request id. As a balancer of load would, it goes on to the
+// next one where there is no answer: a server that is frozen costs it one wait.
 func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) (out linear.Got, err error) {
 	began := time.Now()
 	defer func() {
@@ -141,8 +142,8 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 			}
 		}
 	}()
-	for time.Since(began) < time.Minute { // of a test that would hang otherwise
-		status, body, err := l.send(r, in, *l.urls[random.IntN(len(l.urls))].Load(), request)
+	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at++ { // or a test would hang
+		status, body, err := l.send(r, in, *l.urls[at%len(l.urls)].Load(), request)
 		if err == nil {
 			out, retryable, err := answerTo(in, status, body)
 			if !retryable {
@@ -152,7 +153,7 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 		l.repeats.Add(1)
 		time.Sleep(time.Millisecond) // a server that has ended refuses at once
 	}
-	return out, fmt.Errorf("no server answered for five minutes")
+	return out, fmt.Errorf("no server answered for a minute")
 }
 
 func (l *load) send(r *room, in linear.Asked, url, request string) (status int, body []byte, err error) {

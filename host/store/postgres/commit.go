@@ -119,6 +119,12 @@ func (e *Engine) runGroup(group []*job) {
 	}
 }
 
+// heldIdle is how long a transaction that holds a space may wait for its server: one that is frozen would keep the next leader out.
+const heldIdle = "2s"
+
+const holdSQL = `
+SELECT set_config('idle_in_transaction_session_timeout', $3, true) IS NOT NULL FROM alcove.spaces WHERE space = $1 AND epoch = $2 FOR UPDATE`
+
 // runWork runs work in a transaction that holds the space.
 func (e *Engine) runWork(j *job) error {
 	return e.patiently(j.ctx, func(ctx context.Context) error {
@@ -127,7 +133,7 @@ func (e *Engine) runWork(j *job) error {
 		}
 		return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 			var there bool
-			err := tx.QueryRow(ctx, `SELECT true FROM alcove.spaces WHERE space = $1 AND epoch = $2 FOR UPDATE`, e.space, e.epoch).Scan(&there)
+			err := tx.QueryRow(ctx, holdSQL, e.space, e.epoch, heldIdle).Scan(&there)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return e.refuse(store.ErrFenced)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/postgres"
+	"github.com/alcove-memory/alcove/host/testing/await"
 
 	server "github.com/alcove-memory/alcove/host/testing/postgres"
 )
@@ -25,7 +26,7 @@ type relay struct {
 	to string // the server's socket
 
 	mu   sync.Mutex
-	lose string // answer: commits reach the server, and their answers are lost. question: they do not reach it
+	lose string // answer: commits reach the server, and their answers are lost. question: they do not reach it. both: nothing is said any more
 	lost int
 }
 
@@ -101,6 +102,9 @@ func (r *relay) relay(client net.Conn) {
 		}
 		switch r.take(string(data[:n])) {
 		case "question":
+			return
+		case "both":
+			_, _ = io.Copy(io.Discard, client)
 			return
 		case "answer":
 			close(dropping)
@@ -281,4 +285,35 @@ func mustParse(t *testing.T, text string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// The database holds a space for a server that is frozen in a transaction for a while, and not until an operator ends it.
+func TestASpaceWhoseServerIsFrozenInATransactionIsTakenOver(t *testing.T) {
+	at := database(t)
+	r, relayed := through(t, at+"&idle_in_transaction_session_timeout=0")
+	frozen := open(t, driver(t, relayed), t.TempDir(), store.Options{})
+	defer frozen.Close()
+	r.mu.Lock()
+	r.lose = "both"
+	r.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	put := make(chan error)
+	go func() {
+		_, err := frozen.PutBlob(ctx, marker, strings.NewReader("frozen"))
+		put <- err
+	}()
+	await.That(t, "the server is frozen in a transaction", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.lost == 1
+	})
+	next := open(t, driver(t, at), t.TempDir(), store.Options{})
+	defer next.Close()
+	cancel()
+	if err := <-put; err == nil {
+		t.Error("what the frozen server wrote: got no error, want one")
+	}
+	if list, err := next.Blobs(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("blobs of the next server: got %v (%v), want none", list, err)
+	}
 }

@@ -36,6 +36,7 @@ func (d *Driver) Servers(ctx context.Context) (store.Servers, error) {
 	config.MaxConns = leaseConnections
 	config.MinConns = 0
 	config.ConnConfig.RuntimeParams["application_name"] = "alcove-lease"
+	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = heldIdle // or a server that is frozen holds the row of another
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		release()
