@@ -175,6 +175,7 @@ func (s *shared) openSpaces(ctx context.Context) (err error) {
 		return errors.Join(err, own.close())
 	}
 	s.spaces.sharing = s.sharing
+	s.sharing.followers = &followers{spaces: s.spaces, open: map[string]*follower{}}
 	s.spaces.refused = func(r *http.Request, err error) {
 		s.options.Logger.Warn("a request was refused", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
 	}
@@ -198,7 +199,10 @@ func (s *shared) run(ctx context.Context) error {
 	g.serving = serving
 	g.start(s, own)
 	all.Go(func() error {
-		g.member.Run(serving, func() { s.spaces.balance() })
+		g.member.Run(serving, func() {
+			s.spaces.balance()
+			g.followers.tidy()
+		})
 		return nil
 	})
 	begin(func() error { return s.servePeers(serving) })
@@ -216,6 +220,7 @@ func (s *shared) run(ctx context.Context) error {
 		s.handOver()
 		stop()
 		g.wait()
+		g.followers.close()
 		return s.spaces.close()
 	})
 	s.options.Logger.Info("serving, with other servers", "dir", s.options.Dir, "http", s.record.HTTP, "servers", s.peers.Addr(), "store", fmt.Sprint(s.options.Driver))
@@ -272,6 +277,7 @@ type sharing struct {
 	table       store.Servers
 	member      *cluster.Member
 	forward     *cluster.Forwarder
+	followers   *followers
 	credentials *cluster.Credentials
 	logger      *slog.Logger
 	serving     context.Context

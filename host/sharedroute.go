@@ -11,13 +11,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/cluster"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/follow"
 	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -28,12 +31,20 @@ const (
 	actsPath    = "/acts/"    // and by an act of an operator
 )
 
+// operationsPath is where each tool is a path of HTTP.
+const operationsPath = "/operation/"
+
 // serveClient serves a request of a client, whoever leads its space.
 func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	name, path := s.sharing.own, r.URL.Path
 	if below, found := strings.CutPrefix(path, listen.SpacesPath); found {
 		name, path, _ = strings.Cut(below, "/")
 		path = "/" + path
+	}
+	asked, may, err := follow.AskedIn(r.Header)
+	if err != nil {
+		listen.Refuse(w, &listen.StatusError{Status: http.StatusBadRequest, Code: string(memory.InvalidArgument), Err: err})
+		return
 	}
 	if !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
 		if !s.admits(w, r, name, path, false) {
@@ -53,7 +64,10 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	if err := cluster.Hold(r); err != nil {
 		return // its client is gone
 	}
-	err := s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
+	if may && !s.sharing.member.Leads(name) && s.sharing.followers.serve(w, r, name, path, asked) {
+		return
+	}
+	err = s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
 		cluster.Rewind(r)
 		if to.Here {
 			return s.serveHere(w, r, name, path)
@@ -79,9 +93,39 @@ func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path st
 	defer end()
 	r = r.WithContext(ctx)
 	r.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	if strings.HasPrefix(path, operationsPath) {
+		w = &versioned{ResponseWriter: w, engine: o.host.space.Engine}
+	}
 	o.handler.ServeHTTP(w, r)
 	return nil
 }
+
+// versioned tells with an answer which version of the space it has, so that a copy which answers the next question is no older.
+type versioned struct {
+	http.ResponseWriter
+	engine store.Engine
+	begun  bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (v *versioned) WriteHeader(status int) {
+	v.begun = true
+	if head, err := v.engine.Head(context.Background()); err == nil && status == http.StatusOK {
+		v.Header().Set(follow.VersionHeader, strconv.FormatUint(head.Version, 10))
+	}
+	v.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (v *versioned) Write(p []byte) (int, error) {
+	if !v.begun {
+		v.WriteHeader(http.StatusOK)
+	}
+	return v.ResponseWriter.Write(p)
+}
+
+// Unwrap serves http.ResponseController.
+func (v *versioned) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // until returns a context that ends a while after the space is to be closed. The caller calls end when done.
 func (o *openSpace) until(ctx context.Context) (during context.Context, end func()) {

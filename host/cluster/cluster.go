@@ -27,6 +27,8 @@ const (
 	renewals    = 5               // in a term
 	patience    = 5               // terms after which a renewal is given up
 	settledFor  = 5 * time.Second // after which a server that joined gets spaces of others
+
+	expiryMargin = 20 * time.Millisecond // after another server's term, for the clocks of both to agree that it is over
 )
 
 // Options configure New. Table and Address are required.
@@ -79,13 +81,11 @@ func (m *Member) Join(ctx context.Context) error { return m.renew(ctx) }
 
 // Run renews and looks at the table until ctx ends. looked is called after each look.
 func (m *Member) Run(ctx context.Context, looked func()) {
-	tick := time.NewTicker(m.o.Term / renewals)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(m.pause()):
 		}
 		within, cancel := context.WithTimeout(ctx, patience*m.o.Term) // one that comes late still counts
 		err := m.renew(within)
@@ -98,6 +98,19 @@ func (m *Member) Run(ctx context.Context, looked func()) {
 			looked()
 		}
 	}
+}
+
+// pause returns how long this server waits before it renews: a part of the term, or until another one counts as gone, whose spaces wait.
+func (m *Member) pause() time.Duration {
+	pause := m.o.Term / renewals
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.view.servers {
+		if left := s.Left - time.Since(m.view.at); left > 0 && s.ID != m.self.ID {
+			pause = min(pause, left+expiryMargin)
+		}
+	}
+	return pause
 }
 
 // report logs a failure when it begins, and when it ends.

@@ -39,6 +39,9 @@ func (m *Member) Route(space string) (Route, error) {
 	return Route{Here: s.ID == m.self.ID, Server: s.ID, Address: s.Address}, nil
 }
 
+// Leads reports whether this server leads a space.
+func (m *Member) Leads(space string) bool { return m.leading(space) != nil }
+
 // Led reports whether a server that is running leads a space.
 func (m *Member) Led(space string) bool {
 	m.mu.Lock()

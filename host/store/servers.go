@@ -60,6 +60,25 @@ type Lease struct {
 	Head    uint64    `json:"head"` // the newest version of the space
 }
 
+// Following is an engine that was opened read-only, and follows the one that writes the space elsewhere. Its reads see what Follow let them.
+type Following interface {
+	Engine
+	// Look returns where the space is, with one question. Documents with one of some names do not count.
+	Look(ctx context.Context, but ...string) (Sight, error)
+	// Follow lets reads see the commits up to a point that Look returned.
+	Follow(to Point)
+	// Tidy removes copies of blobs that are gone. The directory is the engine's alone.
+	Tidy(ctx context.Context) error
+	// Written returns those of branches that were written after a version and up to another, with one question.
+	Written(ctx context.Context, branches []BranchID, after, upTo uint64) ([]BranchID, error)
+}
+
+// Sight is where a space is.
+type Sight struct {
+	Head Point
+	Mark string // another one whenever something changed that is no commit: who writes the space, its name, its documents, purged values
+}
+
 // LedError means that another server leads the space that was to be opened.
 type LedError struct{ Space, Address string }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -142,8 +143,15 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 			}
 		}
 	}()
-	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at++ { // or a test would hang
-		status, body, err := l.send(r, in, *l.urls[at%len(l.urls)].Load(), request)
+	silent := map[int]bool{}                                                                           // those that let this wait in vain
+	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at = (at + 1) % len(l.urls) { // or a test would hang
+		if silent[at] && len(silent) < len(l.urls) {
+			continue
+		}
+		status, body, err := l.send(r, in, *l.urls[at].Load(), request)
+		if silent[at] = errors.Is(err, context.DeadlineExceeded); !silent[at] {
+			delete(silent, at)
+		}
 		if err == nil {
 			out, retryable, err := answerTo(in, status, body)
 			if !retryable {

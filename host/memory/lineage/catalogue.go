@@ -30,11 +30,21 @@ func New() *Catalogue {
 	}
 }
 
-// Load fills an empty catalogue from its stored entries: every version of every branch record and merge record, deleted ones too. An
-// error names the entry that cannot be read.
+// Load replaces what the catalogue has by its stored entries: every version of every branch record and merge record, deleted ones too. An
+// error names the entry that cannot be read, and changes nothing.
 func (c *Catalogue) Load(branches, merges []store.Entry) error {
+	fresh := New()
+	if err := fresh.load(branches, merges); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.byName, c.byID, c.merges, c.lastID = fresh.byName, fresh.byID, fresh.merges, fresh.lastID
+	return nil
+}
+
+// load fills an empty catalogue.
+func (c *Catalogue) load(branches, merges []store.Entry) error {
 	branches = slices.Clone(branches)
 	slices.SortFunc(branches, func(a, b store.Entry) int { // ancestors first, each branch's newest version first
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))

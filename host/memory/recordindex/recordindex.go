@@ -111,8 +111,20 @@ func builtKey(index uint32, b store.BranchID) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: indexBuilt, Name: fmt.Sprintf("%010d/%s", index, store.SequenceName(uint64(b)))}
 }
 
-// Load reads which indexes are kept, once, before anything is written.
+// Load reads which indexes are kept: before anything is written, and again where another server wrote it.
 func (x *Indexes) Load(ctx context.Context) error {
+	fresh := New(x.o)
+	if err := fresh.load(ctx); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sets, x.built = fresh.sets, fresh.built
+	return nil
+}
+
+// load is Load of what nobody else knows yet.
+func (x *Indexes) load(ctx context.Context) error {
 	for _, collection := range []string{indexSets, indexBuilt} {
 		within := store.Range{Namespace: lineage.Namespace, Collection: collection}
 		for e, err := range store.Entries(ctx, x.o.Engine.ScanAt, lineage.Root(), within, loadPage) {

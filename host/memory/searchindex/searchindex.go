@@ -115,6 +115,17 @@ func (u *Upkeep) IsFilled() bool {
 // UpTo returns a version up to which the index has all commits.
 func (u *Upkeep) UpTo() uint64 { return u.applied.upToHead(0) }
 
+// Follow indexes what another server committed on branches after a version and up to another.
+func (u *Upkeep) Follow(ctx context.Context, branches []store.BranchID, after, upTo uint64) error {
+	for _, b := range branches {
+		if err := u.CatchUp(ctx, b, after); err != nil {
+			return err
+		}
+	}
+	u.applied.end(0, upTo)
+	return nil
+}
+
 // patience is how long a reader waits for the index before it does without.
 const patience = 50 * time.Millisecond
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -245,15 +246,20 @@ func (e *Engine) blobs(ctx context.Context, prefix string, end []byte) (list []s
 	return list, err
 }
 
-// sweepBlobs removes unreferenced parts and copies. On Windows, a copy that a reader has open stays until the next sweep.
+// sweepBlobs removes unreferenced parts and copies.
 func (e *Engine) sweepBlobs(ctx context.Context) error {
-	list, err := e.blobs(ctx, "", beyond)
+	_, err := e.pool.Exec(ctx, `
+DELETE FROM alcove.blob_parts p WHERE p.space = $1 AND NOT EXISTS (SELECT 1 FROM alcove.blobs b WHERE b.space = $1 AND b.digest = p.digest)
+AND EXISTS (SELECT 1 FROM alcove.spaces s WHERE s.space = $1 AND s.owner = $2)`, e.space, e.owner)
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
-	_, err = e.pool.Exec(ctx, `
-DELETE FROM alcove.blob_parts p WHERE p.space = $1 AND NOT EXISTS (SELECT 1 FROM alcove.blobs b WHERE b.space = $1 AND b.digest = p.digest)
-AND EXISTS (SELECT 1 FROM alcove.spaces s WHERE s.space = $1 AND s.owner = $2)`, e.space, e.owner)
+	return e.sweepCopies(ctx)
+}
+
+// sweepCopies removes unreferenced copies. On Windows, one that a reader has open stays until the next sweep.
+func (e *Engine) sweepCopies(ctx context.Context) error {
+	list, err := e.blobs(ctx, "", beyond)
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
@@ -262,7 +268,7 @@ AND EXISTS (SELECT 1 FROM alcove.spaces s WHERE s.space = $1 AND s.owner = $2)`,
 		named[b.Digest] = true
 	}
 	files, err := os.ReadDir(e.blobDir())
-	if err != nil {
+	if err != nil && !(e.readOnly && errors.Is(err, fs.ErrNotExist)) {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
 	for _, f := range files {

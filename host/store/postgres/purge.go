@@ -35,7 +35,7 @@ WITH dropped AS (
 ), noted AS (
 	INSERT INTO alcove.purged (space, branch, key, version) SELECT $1, $3::bigint, ''::bytea, version FROM dropped ON CONFLICT DO NOTHING
 )
-UPDATE alcove.spaces SET erasing = true WHERE space = $1 AND EXISTS (SELECT 1 FROM dropped)`
+UPDATE alcove.spaces SET erasing = true, purges = purges + 1 WHERE space = $1 AND EXISTS (SELECT 1 FROM dropped)`
 )
 
 // Replace replaces the values of versions.
@@ -76,7 +76,7 @@ func (e *Engine) Replace(ctx context.Context, list []store.Replacement) error {
 		batch := &pgx.Batch{}
 		batch.Queue(replaceSQL, e.space, c.branch, c.key, c.version, c.value, c.sum, c.deleted)
 		batch.Queue(purgedSQL, e.space, c.branch, c.key, c.version)
-		batch.Queue(`UPDATE alcove.spaces SET erasing = true WHERE space = $1`, e.space)
+		batch.Queue(`UPDATE alcove.spaces SET erasing = true, purges = purges + 1 WHERE space = $1`, e.space)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }
