@@ -1390,6 +1390,7 @@ type HTTPFetchRequest struct {
 	Query      map[string]string `json:"query,omitempty"`      // parameters of the query
 	Headers    map[string]string `json:"headers,omitempty"`    // headers
 	Body       string            `json:"body,omitempty"`       // the body
+	Base64     bool              `json:"base64,omitempty"`     // both bodies are in base64, for bytes that are no text
 	Repeatable bool              `json:"repeatable,omitempty"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
 	TimeoutMS  int               `json:"timeout_ms,omitempty"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
@@ -1398,7 +1399,7 @@ type HTTPFetchRequest struct {
 type HTTPFetchResponse struct {
 	Status  int               `json:"status"`  // the status
 	Headers map[string]string `json:"headers"` // headers
-	Body    string            `json:"body"`    // the body
+	Body    string            `json:"body"`    // the body, in base64 if the request says so; otherwise what is no UTF-8 is replaced
 }
 
 // FileListRequest is the request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.

@@ -103,6 +103,17 @@ func TestAnExceededBudgetNamesItselfAndWhatAnOperatorCanDo(t *testing.T) {
 	}
 }
 
+func TestABodyInBase64CountsAsItIsSent(t *testing.T) {
+	coded := step{"http.fetch", `{"endpoint":"web","path":"/a","body":"MDEyMzQ1Njc4OQ==","base64":true}`}
+	for limit, want := range map[int64]bool{11: false, 12: true} {
+		w := spending(t, t.TempDir(), nil, coded)
+		w.grant(grants.Request{Family: "one", Limits: map[string]int64{registry.HTTPRequestBytes: limit}})
+		if got, _ := w.do("one"); (got[0].Error == nil) != want {
+			t.Errorf("12 bytes with a limit of %d: %s, %+v, want it sent: %t", limit, got[0].OK, got[0].Error, want)
+		}
+	}
+}
+
 func TestOnlyAllowedMethodsAreSent(t *testing.T) {
 	w := spending(t, t.TempDir(), nil, web, step{"http.fetch", `{"endpoint":"web","method":"POST"}`})
 	w.grant(grants.Request{Family: "one", Methods: []string{"GET", "HEAD"}})

@@ -631,7 +631,7 @@ struct alcove_llm_complete_request { alcove_text prompt; alcove_text system; alc
 // The response of llm.complete.
 struct alcove_llm_complete_response { alcove_text text; alcove_text model; int64_t tokens_in; int64_t tokens_out; };
 // The request of http.fetch: a request to an endpoint that the operator named.
-struct alcove_http_fetch_request { alcove_text endpoint; alcove_text method; alcove_text path; ALCOVE_MAP(alcove_text) query; ALCOVE_MAP(alcove_text) headers; alcove_text body; bool repeatable; int64_t timeout_ms; };
+struct alcove_http_fetch_request { alcove_text endpoint; alcove_text method; alcove_text path; ALCOVE_MAP(alcove_text) query; ALCOVE_MAP(alcove_text) headers; alcove_text body; bool base64; bool repeatable; int64_t timeout_ms; };
 // The response of http.fetch.
 struct alcove_http_fetch_response { int64_t status; ALCOVE_MAP(alcove_text) headers; alcove_text body; };
 // The request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.

@@ -2902,6 +2902,7 @@ type HTTPFetchRequest struct {
 	Query      map[string]string `json:"query,omitzero"`      // parameters of the query
 	Headers    map[string]string `json:"headers,omitzero"`    // headers
 	Body       string            `json:"body,omitzero"`       // the body
+	Base64     bool              `json:"base64,omitzero"`     // both bodies are in base64, for bytes that are no text
 	Repeatable bool              `json:"repeatable,omitzero"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
 	TimeoutMS  int               `json:"timeout_ms,omitzero"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
@@ -2914,6 +2915,7 @@ func (x *HTTPFetchRequest) CodeJSON(c *scan.Coder) {
 		{Name: "query", Value: scan.Map(&x.Query, scan.CodeText), Omit: x.Query == nil},
 		{Name: "headers", Value: scan.Map(&x.Headers, scan.CodeText), Omit: x.Headers == nil},
 		{Name: "body", Value: scan.Text(&x.Body), Omit: x.Body == ""},
+		{Name: "base64", Value: scan.Bool(&x.Base64), Omit: !x.Base64},
 		{Name: "repeatable", Value: scan.Bool(&x.Repeatable), Omit: !x.Repeatable},
 		{Name: "timeout_ms", Value: scan.Int(&x.TimeoutMS), Omit: x.TimeoutMS == 0},
 	})
@@ -2923,7 +2925,7 @@ func (x *HTTPFetchRequest) CodeJSON(c *scan.Coder) {
 type HTTPFetchResponse struct {
 	Status  int               `json:"status"`  // the status
 	Headers map[string]string `json:"headers"` // headers
-	Body    string            `json:"body"`    // the body
+	Body    string            `json:"body"`    // the body, in base64 if the request says so; otherwise what is no UTF-8 is replaced
 }
 
 func (x *HTTPFetchResponse) CodeJSON(c *scan.Coder) {

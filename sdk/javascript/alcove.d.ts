@@ -2288,6 +2288,8 @@ declare module "alcove" {
         headers?: { [name: string]: string };
         /** the body */
         body?: string;
+        /** both bodies are in base64, for bytes that are no text */
+        base64?: boolean;
         /** the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again */
         repeatable?: boolean;
         /** how long it may take, in milliseconds, the answer included; default: 60000 */
@@ -2297,7 +2299,7 @@ declare module "alcove" {
         status: number;
         /** headers */
         headers: { [name: string]: string };
-        /** the body */
+        /** the body, in base64 if the request says so; otherwise what is no UTF-8 is replaced */
         body: string;
       };
     };

@@ -1281,7 +1281,7 @@ HTTPFetchResponse = TypedDict("HTTPFetchResponse", {
     "status": int,
     # headers
     "headers": dict[str, str],
-    # the body
+    # the body, in base64 if the request says so; otherwise what is no UTF-8 is replaced
     "body": str,
 })
 
@@ -2155,7 +2155,7 @@ class _LLM:
         """
 
 class _HTTP:
-    def fetch(self, *, endpoint: str = ..., method: str = ..., path: str = ..., query: dict[str, str] = ..., headers: dict[str, str] = ..., body: str = ..., repeatable: bool = ..., timeout_ms: int = ...) -> HTTPFetchResponse:
+    def fetch(self, *, endpoint: str = ..., method: str = ..., path: str = ..., query: dict[str, str] = ..., headers: dict[str, str] = ..., body: str = ..., base64: bool = ..., repeatable: bool = ..., timeout_ms: int = ...) -> HTTPFetchResponse:
         """A request to an endpoint that the operator named. It needs http.
 
         endpoint: the operator's name for it; default: the only one that the family may reach
@@ -2164,6 +2164,7 @@ class _HTTP:
         query: parameters of the query
         headers: headers
         body: the body
+        base64: both bodies are in base64, for bytes that are no text
         repeatable: the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
         timeout_ms: how long it may take, in milliseconds, the answer included; default: 60000
         """

@@ -1474,6 +1474,7 @@ pub const HttpFetchRequest = struct {
     query: Map([]const u8) = .{},
     headers: Map([]const u8) = .{},
     body: []const u8 = "",
+    base64: bool = false,
     repeatable: bool = false,
     timeout_ms: i64 = 0,
 };

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -83,6 +84,13 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	b := call.bounds(httpBudgets)
 	if err := b.method(r.Method); err != nil {
 		return answer, err
+	}
+	if r.Base64 {
+		body, err := base64.StdEncoding.DecodeString(r.Body)
+		if err != nil {
+			return answer, invalid("the body is no base64: %v", err)
+		}
+		r.Body = string(body)
 	}
 	if err := b.request(sizeOf(r)); err != nil {
 		return answer, err

@@ -2780,6 +2780,7 @@ export class HttpFetchRequest {
   query: Map<string, string> = new Map();
   headers: Map<string, string> = new Map();
   body: string = "";
+  base64: bool = false;
   repeatable: bool = false;
   timeout_ms: i64 = 0;
   json(): Json {
@@ -2790,6 +2791,7 @@ export class HttpFetchRequest {
     if (this.query.size > 0) o.set("query", writeMap<string>(this.query, (v) => Json.text(v)));
     if (this.headers.size > 0) o.set("headers", writeMap<string>(this.headers, (v) => Json.text(v)));
     if (this.body != "") o.set("body", Json.text(this.body));
+    if (this.base64) o.set("base64", Json.bool(this.base64));
     if (this.repeatable) o.set("repeatable", Json.bool(this.repeatable));
     if (this.timeout_ms != 0) o.set("timeout_ms", Json.int(this.timeout_ms));
     return o;

@@ -407,7 +407,7 @@ object! {
     /// The response of llm.complete.
     pub struct LlmCompleteResponse { text: String, model: String, tokens_in: i64, tokens_out: i64 }
     /// The request of http.fetch: a request to an endpoint that the operator named.
-    pub struct HttpFetchRequest { ; endpoint: String, method: String, path: String, query: Map<String>, headers: Map<String>, body: String, repeatable: bool, timeout_ms: i64 }
+    pub struct HttpFetchRequest { ; endpoint: String, method: String, path: String, query: Map<String>, headers: Map<String>, body: String, base64: bool, repeatable: bool, timeout_ms: i64 }
     /// The response of http.fetch.
     pub struct HttpFetchResponse { status: i64, headers: Map<String>, body: String }
     /// The request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -247,7 +248,7 @@ func (c Client) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Fetch sends an HTTP request to an endpoint.
+// Fetch sends an HTTP request to an endpoint. Its body is as it is sent; that of the answer is in base64 if the request says so.
 func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchRequest, leaving ops.Leaving) (abi.HTTPFetchResponse, error) {
 	header := http.Header{}
 	for name, value := range f.Headers {
@@ -272,7 +273,10 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchR
 	if err != nil {
 		return abi.HTTPFetchResponse{}, err
 	}
-	out := abi.HTTPFetchResponse{Status: response.status, Body: strings.ToValidUTF8(string(response.body), "�"), Headers: map[string]string{}}
+	out := abi.HTTPFetchResponse{Status: response.status, Headers: map[string]string{}}
+	if out.Body = strings.ToValidUTF8(string(response.body), "�"); f.Base64 {
+		out.Body = base64.StdEncoding.EncodeToString(response.body)
+	}
 	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "Location", "Retry-After", "Link"} {
 		if value := response.header.Get(name); value != "" {
 			out.Headers[name] = value

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -118,6 +119,24 @@ func TestNoPathLeavesTheEndpoint(t *testing.T) {
 	}
 	if len(*asked) != before {
 		t.Error("something refused was sent all the same")
+	}
+}
+
+// The body that is sent is as it is here: what base64 a guest gave is decoded where its size is counted.
+func TestBytesThatAreNoTextComeInBase64(t *testing.T) {
+	image := []byte{0x89, 'P', 'N', 'G', 0xff, 0xfe, 0}
+	address, _, bodies := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(image) })
+	e := registry.Endpoint{Kind: "http", URL: address}
+	got, err := quick().Fetch(t.Context(), e, abi.HTTPFetchRequest{Method: "POST", Body: string(image), Base64: true}, out)
+	if want := base64.StdEncoding.EncodeToString(image); err != nil || got.Body != want || (*bodies)[0] != string(image) {
+		t.Errorf("sent %x and got %q, %v, want %x and %q", *bodies, got.Body, err, image, want)
+	}
+	if got, err := quick().Fetch(t.Context(), e, abi.HTTPFetchRequest{}, out); err != nil || !utf8.ValidString(got.Body) {
+		t.Errorf("without base64: %q, %v, want text", got.Body, err)
+	}
+	large, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, bodyLimit+1)) })
+	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: large}, abi.HTTPFetchRequest{Base64: true}, out); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
+		t.Errorf("too large an answer in base64: %v, want the limit of its bytes", err)
 	}
 }
 
