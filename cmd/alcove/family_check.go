@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/family/author/develop"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/tool/families"
@@ -62,6 +63,9 @@ The exit code is 0 without faults, and 1 otherwise.`, mostDescriptionTokens, mos
 func (a *app) printProblems(path string, list []problem) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"problems": list})
+	}
+	if len(list) == 0 {
+		return a.notef("%s has no faults\n", terminal.Line(path))
 	}
 	for _, p := range list {
 		where := path

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -205,6 +206,7 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h 
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
+	a.notef("building with %s; the first build may take a minute\n", terminal.Line(strings.Join(p.Config.Build, " ")))
 	return develop.Loop{Server: d, Report: d.report, Self: self}.Run(ctx, p.Dir)
 }
 
@@ -264,6 +266,9 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	}
 	if name == was {
 		return nil
+	}
+	if len(hooks) > 0 {
+		d.app.notef("note: everything that it asks for is granted here, and its hooks are on; elsewhere an operator turns each on, with --hook\n")
 	}
 	d.follow(ctx, name)
 	if was != "" {

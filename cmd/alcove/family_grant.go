@@ -80,9 +80,29 @@ families that the program carries apply to later releases, too.`,
 		if err != nil {
 			return err
 		}
-		return a.showGrant(answer)
+		if err := a.showGrant(answer); err != nil || !f.all {
+			return err
+		}
+		return a.noteHooksOff(answer)
 	}
 	return c
+}
+
+// noteHooksOff tells which hooks a grant of everything leaves off.
+func (a *app) noteHooksOff(f operator.Family) error {
+	if f.Manifest == nil {
+		return nil
+	}
+	var off []string
+	for _, h := range hooksOf(f.Manifest.Hooks) {
+		if _, on := f.Grant.Hooks[h]; !on {
+			off = append(off, "--hook "+string(h))
+		}
+	}
+	if len(off) == 0 {
+		return nil
+	}
+	return a.notef("note: --all leaves hooks as they are: alcove family grant %s %s turns them on\n", f.Manifest.Name, strings.Join(off, " "))
 }
 
 // grantInWords says what a request asks for.

@@ -17,7 +17,9 @@ Installing another version of a family drops its grants. The output lists the
 dropped grants and the command that restores those that still apply; use
 alcove family update to keep them. An approved store hook on refuse stays in
 force: the approved version serves it until you grant the hook to the new one.
-A family that cannot be used is not installed.
+A family that cannot be used is not installed. What another version may do beyond
+the installed one is shown as by family diff; --dry-run also shows what a new
+family asks for.
 
 M.wasm is a file, an https address or an OCI reference:
 
@@ -37,6 +39,7 @@ modules must be signed by trusted keys: see alcove family trust.`,
 			if err != nil {
 				return err
 			}
+			a.noteInstalled(c.Context(), args[0], installation.Module, *dryRun)
 			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || *dryRun {
 				return err
 			}

@@ -233,7 +233,10 @@ func (a *app) printGuard(f operator.Family) error {
 
 // printNews prints the grants that an update dropped or newly requests, with the command that grants them.
 func (a *app) printNews(f operator.Family) error {
-	if u := f.Update; u != nil {
+	switch u := f.Update; {
+	case u != nil && u.Version == f.Manifest.Version:
+		a.printf("  granted to another build of version %s (sha256 %s), and not to this one (sha256 %s): %s\n", u.Version, u.Digest, f.Digest, strings.Join(u.Dropped, ", "))
+	case u != nil:
 		a.printf("  granted to version %s, and not to this one: %s\n", u.Version, strings.Join(u.Dropped, ", "))
 	}
 	if len(f.NewlyAsked) > 0 {

@@ -69,9 +69,42 @@ func (a *app) noteDifferences(ctx context.Context, family string, module []byte)
 	if report == nil {
 		return
 	}
+	if info.Digest == report.Digest {
+		a.notef("%s %s is this module already, sha256 %s\n", terminal.Line(family), terminal.Line(info.Manifest.Version), report.Digest)
+		return
+	}
 	a.notef("%s %s becomes %s %s:\n", terminal.Line(family), terminal.Line(info.Manifest.Version), terminal.Line(report.Manifest.Name), terminal.Line(report.Manifest.Version))
-	for _, l := range review.Compare(info.Manifest, report.Manifest) {
+	if info.Manifest.Version == report.Manifest.Version {
+		a.notef("! another build of the same version: sha256 %s in place of %s\n", report.Digest, info.Digest)
+	}
+	lines := review.Compare(info.Manifest, report.Manifest)
+	for _, l := range lines {
 		a.notef("%s\n", differenceText(l))
+	}
+	if len(lines) == 0 {
+		a.notef("  what an operator approves is the same; the code differs\n")
+	}
+}
+
+// noteInstalled tells on standard error what a module would change of an installed family of its name, and in a dry run what a new one asks for.
+func (a *app) noteInstalled(ctx context.Context, name string, module []byte, dryRun bool) {
+	report, err := checkModule(name, module)
+	if err != nil {
+		return
+	}
+	family := report.Manifest.Name
+	if _, err := call(ctx, a, operator.DescribeFamily, operator.FamilyName{Family: family}); err == nil {
+		a.noteDifferences(ctx, family, module)
+		return
+	}
+	if !dryRun {
+		return
+	}
+	a.notef("%s %s is new here, and asks for:\n", terminal.Line(family), terminal.Line(report.Manifest.Version))
+	for _, l := range review.Compare(nil, report.Manifest) {
+		if l.Kind != "schema" && l.Kind != "description" {
+			a.notef("%s\n", differenceText(l))
+		}
 	}
 }
 
