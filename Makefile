@@ -208,6 +208,7 @@ stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_SYNC_STEPS=$(or $(SYNC),50000) $(LONG) -v -run 'ThreeSpacesAreAsAModelSays' ./host/remote
 	ALCOVE_KILLS=$(or $(KILLS),400) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host/integration/faults
 	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'WhileServersAreKilled' ./host/integration/servers
+	ALCOVE_STRESS=$(or $(NODES),30m) $(LONG) -v -run 'WhilePrimariesFail' ./host/integration/servers
 	ALCOVE_STORES=$(or $(STORES),2000) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
 	ALCOVE_SOAK=$(or $(SOAK),30m) $(LONG) -v -run 'TestSoak' ./host/integration/speed
 	ALCOVE_POWER_ROUNDS=$(or $(POWER),3000) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/store/backup

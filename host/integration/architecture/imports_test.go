@@ -85,6 +85,7 @@ func rules() []rule {
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/regular", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage", "host/store/dumping", "host/store/holding", "host/store/keycode"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom", "github.com/edsrzf/mmap-go", "golang.org/x/sys"}, never: outside},
 		{pkg: "host/store/sealing", others: []string{"filippo.io/age"}, never: outside},
 		{pkg: "host/store/postgres", own: []string{"host/durable", "host/store", "host/store/dumping", "host/store/holding", "host/store/keycode"}, others: []string{"github.com/jackc/pgx", "github.com/pressly/goose"}, never: []string{"net/http", "os/exec"}},
+		{pkg: "host/testing/netns", others: []string{"golang.org/x/sys"}},
 		{pkg: "host/testing/postgres", others: []string{"github.com/jackc/pgx"}},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store", "host/store/keycode"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/keycode"}, others: []string{"go.etcd.io/bbolt"}, never: outside},

@@ -271,15 +271,21 @@ func TestNothingIsLostOrDoneTwiceWhileServersAreKilledStoppedAndFrozen(t *testin
 		longest[f.name] = max(longest[f.name], time.Duration(l.longest.Load()).Round(time.Millisecond))
 	}
 	stop()
+	l.judge(longest)
+}
+
+// judge fails the test if something was lost or done twice.
+func (l *load) judge(longest map[string]time.Duration) {
+	l.t.Helper()
 	answered := 0
 	for _, r := range l.rooms {
 		answered += r.history.Len()
 		if wrong := r.history.Judge(); wrong != "" {
-			t.Errorf("the history of %q is not linearizable: %s", r.path, wrong)
+			l.t.Errorf("the history of %q is not linearizable: %s", r.path, wrong)
 		}
 		if won, lost := r.history.Wins(); won == 0 || lost == 0 {
-			t.Errorf("of the compare-and-sets in %q %d won and %d lost: both are needed", r.path, won, lost)
+			l.t.Errorf("of the compare-and-sets in %q %d won and %d lost: both are needed", r.path, won, lost)
 		}
 	}
-	t.Logf("%d answers, %d repeats, longest stalls %v: linearizable", answered, l.repeats.Load(), longest)
+	l.t.Logf("%d answers, %d repeats, longest stalls %v", answered, l.repeats.Load(), longest)
 }

@@ -85,7 +85,17 @@ func (l location) configure() {
 		l.config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	l.config.ConnConfig.OnNotice = noteUnreplicated
+	l.config.ConnConfig.DialFunc = (&net.Dialer{
+		Control:         boundSilence,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeEvery, Interval: probeEvery, Count: int(silentFor / probeEvery)},
+	}).DialContext
 }
+
+// silentFor is after what time a database whose machine does not even confirm what was sent counts as cut off. One that works for longer does.
+const (
+	silentFor  = 3 * time.Second
+	probeEvery = time.Second
+)
 
 // unreplicated is set among the custom data of a connection that committed without the confirmation of a standby.
 const unreplicated = "unreplicated"

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -49,6 +50,17 @@ func (a account) use(c *exec.Cmd) {
 	if a.other {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
 	}
+}
+
+// there is a command that runs as the account, behind what leads elsewhere.
+func (a account) there(prefix, command []string) *exec.Cmd {
+	args := slices.Clone(prefix[1:])
+	if a.other {
+		args = append(args, "--setgid", strconv.Itoa(a.gid), "--setuid", strconv.Itoa(a.uid))
+	}
+	c := exec.Command(prefix[0], append(args, command...)...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return c
 }
 
 // killGroup kills a server, and its children at once with it.

@@ -12,4 +12,8 @@ func (account) own(string) error { return nil }
 
 func (account) use(*exec.Cmd) {}
 
+func (account) there(prefix, command []string) *exec.Cmd {
+	return exec.Command(prefix[0], append(prefix[1:], command...)...)
+}
+
 func killGroup(c *exec.Cmd) { _ = c.Process.Kill() }

@@ -27,6 +27,8 @@ type Server struct {
 	bin      string
 	settings []string
 	account  account
+	address  string   // on which it listens beside its socket; empty: none
+	prefix   []string // of its commands; nil: they run here
 	running  *exec.Cmd
 	made     atomic.Int64 // databases
 }
@@ -72,37 +74,51 @@ func New(settings ...string) (s *Server, stop func(), err error) {
 	if bin == "" || !ok {
 		return nil, nil, ErrMissing
 	}
-	dir, err := os.MkdirTemp("/tmp", "pg") // the path of a socket has at most 107 bytes
-	if err != nil {
-		return nil, nil, err
-	}
-	s = &Server{dir: dir, data: filepath.Join(dir, "data"), bin: bin, settings: append([]string{"fsync=off"}, settings...), account: as}
-	stop = func() {
-		_ = s.Kill()
-		_ = os.RemoveAll(dir)
-	}
-	if err = as.own(dir); err == nil {
+	s, stop, err = prepare(bin, as, settings)
+	if err == nil {
 		err = s.run("initdb", "-D", s.data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
 	}
 	if err == nil {
 		err = s.Run()
 	}
-	if err != nil {
+	if err != nil && stop != nil {
 		stop()
+	}
+	return s, stop, err
+}
+
+// prepare returns a server without data.
+func prepare(bin string, as account, settings []string) (s *Server, stop func(), err error) {
+	dir, err := os.MkdirTemp("/tmp", "pg") // the path of a socket has at most 107 bytes
+	if err != nil {
 		return nil, nil, err
 	}
-	return s, stop, nil
+	s = &Server{dir: dir, data: filepath.Join(dir, "data"), bin: bin, settings: append([]string{"fsync=off"}, settings...), account: as}
+	return s, func() {
+		_ = s.Kill()
+		_ = os.RemoveAll(dir)
+	}, as.own(dir)
 }
 
 func (s *Server) run(program string, args ...string) error {
 	var out bytes.Buffer
-	c := exec.Command(filepath.Join(s.bin, program), args...)
+	c := s.command(program, args...)
 	c.Dir, c.Stdout, c.Stderr = s.dir, &out, &out
-	s.account.use(c)
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %s", program, err, out.Bytes())
 	}
 	return nil
+}
+
+// command is a program of PostgreSQL, as the server's account, where the server is.
+func (s *Server) command(program string, args ...string) *exec.Cmd {
+	path := filepath.Join(s.bin, program)
+	if s.prefix == nil {
+		c := exec.Command(path, args...)
+		s.account.use(c)
+		return c
+	}
+	return s.account.there(s.prefix, append([]string{path}, args...))
 }
 
 // Run starts the server after Kill or Stop, and waits until it answers.
@@ -121,7 +137,7 @@ func (s *Server) Run() error {
 
 // start starts the server, and returns once it admits clients, or with what it logged before it ended.
 func (s *Server) start() (said string, err error) {
-	args := []string{"-D", s.data, "-k", s.dir, "-h", "", "-c", "log_min_messages=fatal"}
+	args := []string{"-D", s.data, "-k", s.dir, "-h", s.address, "-c", "log_min_messages=fatal"}
 	for _, setting := range s.settings {
 		args = append(args, "-c", setting)
 	}
@@ -134,9 +150,8 @@ func (s *Server) start() (said string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c := exec.Command(filepath.Join(s.bin, "postgres"), args...)
+	c := s.command("postgres", args...)
 	c.Dir, c.Stdout, c.Stderr = s.dir, log, log
-	s.account.use(c)
 	if err := c.Start(); err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -23,17 +24,31 @@ type Sharing struct {
 	At  owner.Record // while it runs
 
 	store   string
+	machine Machine
 	process *exec.Cmd
 	ended   chan struct{}
+}
+
+// Machine is where a server runs. The zero value is this one.
+type Machine struct {
+	Prefix  []string // of its command
+	Address string   // on which other servers reach it
+	HTTP    string   // on which clients do; it need not be another one than on other machines
+}
+
+// NewSharingOn is NewSharing on another machine.
+func NewSharingOn(t testing.TB, store string, m Machine) *Sharing {
+	t.Helper()
+	s := &Sharing{T: t, Dir: t.TempDir(), store: store, machine: m}
+	t.Cleanup(func() { s.Kill() })
+	s.Start()
+	return s
 }
 
 // NewSharing starts a server of the database at a URL, with a data directory of its own.
 func NewSharing(t testing.TB, store string) *Sharing {
 	t.Helper()
-	s := &Sharing{T: t, Dir: t.TempDir(), store: store}
-	t.Cleanup(func() { s.Kill() })
-	s.Start()
-	return s
+	return NewSharingOn(t, store, Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"})
 }
 
 // Start starts the server again after Kill or Stop.
@@ -50,8 +65,9 @@ func (s *Sharing) Launch() {
 	if err != nil {
 		s.T.Fatalf("find the program: %v", err)
 	}
-	s.process = exec.Command(program, "serve", "--data", s.Dir, "--auto")
-	s.process.Env = append(os.Environ(), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"=127.0.0.1:0")
+	command := append(slices.Clone(s.machine.Prefix), program, "serve", "--data", s.Dir, "--auto")
+	s.process = exec.Command(command[0], command[1:]...)
+	s.process.Env = append(os.Environ(), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"="+s.machine.HTTP+":0", Among+"="+s.machine.Address+":0")
 	s.process.Stderr = os.Stderr
 	if err := s.process.Start(); err != nil {
 		s.T.Fatalf("start a server: %v", err)

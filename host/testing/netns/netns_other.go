@@ -1,0 +1,4 @@
+//go:build !linux
+
+// Package netns makes machines of tests, on Linux alone.
+package netns
