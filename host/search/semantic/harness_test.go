@@ -24,6 +24,7 @@ type cupboard struct {
 	blobs  map[string][]byte
 	broken error  // of writing
 	during func() // called before something is written; nil: nothing is
+	open   func() // likewise, before something is read
 }
 
 func newCupboard() *cupboard { return &cupboard{blobs: map[string][]byte{}} }
@@ -47,6 +48,9 @@ func (openBlob) Close() error  { return nil }
 func (b openBlob) Size() int64 { return b.Reader.Size() }
 
 func (c *cupboard) GetBlob(_ context.Context, name string) (store.BlobReader, error) {
+	if c.open != nil {
+		c.open()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	data, ok := c.blobs[name]

@@ -27,6 +27,9 @@ func (l *lane) load(ctx context.Context) {
 	if err := l.loadAll(ctx); err != nil && ctx.Err() == nil {
 		l.keeper.options.Logger.Warn("stored vectors cannot be read", "embedder", l.name, "error", err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endRestoring()
 }
 
 // loadAll is load, if it did not succeed before. The caller holds work.
@@ -48,7 +51,8 @@ func (l *lane) loadAll(ctx context.Context) error {
 	l.restore(ctx, opened)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.loaded, l.restoring = true, nil
+	l.loaded = true
+	l.endRestoring()
 	l.findUnclaimed()
 	return nil
 }

@@ -91,9 +91,9 @@ func (l *lane) arrive(f *flight) {
 func (l *lane) begin(h search.Held) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.restoring = nil
+	l.endRestoring()
 	if h.State != "" && !l.loaded {
-		l.restoring = &restoring{state: h.State, removed: map[uint32]struct{}{}}
+		l.restoring = &restoring{h.State, map[uint32]struct{}{}, make(chan struct{})}
 	}
 	l.queue.setBelow(h.Numbers)
 }

@@ -31,6 +31,13 @@ func (k *Keeper) lane(name string) (l *lane, done func(), err error) {
 	return e.serving, e.serving.using.RUnlock, nil
 }
 
+// started reports whether the lane's goroutine began.
+func (k *Keeper) started(l *lane) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return l.ended != nil
+}
+
 // Standard returns the default embedder's name; empty: none.
 func (k *Keeper) Standard() string {
 	k.mu.RLock()
@@ -202,14 +209,20 @@ func (s Settings) weight() float64 {
 	return min(s.Weight, 1)
 }
 
-// Embed returns a query's vector; nil for a query without known tokens, or if callers supply the embedder's vectors.
+// Embed returns a query's vector; nil for a query without known tokens, or if callers supply the embedder's vectors. After a start it waits until
+// the vectors are there that a clean stop left.
 func (k *Keeper) Embed(ctx context.Context, embedder, question string) ([]float32, error) {
 	l, done, err := k.lane(embedder)
 	if err != nil {
 		return nil, err
 	}
-	s := l.current()
-	done() // a request may take long
+	s, running := l.current(), k.started(l)
+	done() // what follows may take long
+	if running {
+		if err := l.awaitRestored(ctx); err != nil {
+			return nil, fmt.Errorf("embed the question: %w", err)
+		}
+	}
 	if s.Embedder == nil {
 		return nil, nil
 	}

@@ -42,6 +42,32 @@ type snapshotFile struct {
 type restoring struct {
 	state   string              // of the index, that the snapshot is to be of
 	removed map[uint32]struct{} // numbers
+	ended   chan struct{}       // closed when it is restored or found not to be of the numbers
+}
+
+// awaitRestored waits until a snapshot is restored, if one is being: half a second for a million vectors at most. So the first answers after a
+// start are those of the ones that follow.
+func (l *lane) awaitRestored(ctx context.Context) error {
+	l.mu.Lock()
+	r := l.restoring
+	l.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-r.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// endRestoring lets searches go on. The caller holds mu.
+func (l *lane) endRestoring() {
+	if l.restoring != nil {
+		close(l.restoring.ended)
+		l.restoring = nil
+	}
 }
 
 func (l *lane) snapshotName() string { return blobPrefix + l.id + "/snapshot" }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/alcove-memory/alcove/host/search"
 )
@@ -72,6 +73,29 @@ func TestAStartAfterASavedStateAssignsVectorsByTheirNumbers(t *testing.T) {
 	if got := again.answers(); !slices.Equal(got, want) {
 		t.Errorf("after the start %.200v are near, before %.200v", got, want)
 	}
+}
+
+func TestAQuestionWaitsUntilTheSnapshotIsRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := atOnce(new(atomic.Int64))
+		w := filled(t, s)
+		want := w.answers()
+		again := restarted(t, w, "state 1", s)
+		read := make(chan struct{})
+		again.blobs.open = func() { <-read }
+		again.keeper.Start(again)
+		var got []string
+		go func() { got = again.answers() }()
+		synctest.Wait()
+		if got != nil {
+			t.Errorf("before the vectors are there, %.100v are near, want no answer yet", got)
+		}
+		close(read)
+		synctest.Wait()
+		if !slices.Equal(got, want) {
+			t.Errorf("then %.200v are near, want %.200v as before the start", got, want)
+		}
+	})
 }
 
 func TestASnapshotOfOtherNumbersOrDamagedIsNotUsed(t *testing.T) {
