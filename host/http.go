@@ -101,7 +101,9 @@ func (s *service) openSpaces(ctx context.Context) (err error) {
 	if s.to.Spaces == nil {
 		return nil
 	}
-	s.spaces, err = openSpaces(ctx, *s.to.Spaces, s.host.options, s.site, s.record)
+	each := s.host.options
+	each.Driver = s.host.mover.given
+	s.spaces, err = openSpaces(ctx, *s.to.Spaces, each, s.site, s.record)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,7 @@ type Host struct {
 	wire      *operations.Server
 	remotes   *remote.Remotes
 	syncing   *remote.Server
+	mover     mover
 
 	exposed atomic.Bool                         // other machines can connect
 	address atomic.Pointer[operator.HubAddress] // where people join the server; nil: nowhere
@@ -132,7 +133,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.space, err = space.Open(ctx, h.options, h.among.common.In(space.Environment{
-		ReadOnly: h.readOnly, Documents: h.documents, Server: h.among.leader(), CheckKey: h.keys.Check, KeyQuotas: h.keys.Quotas, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+		ReadOnly: h.readOnly, Documents: h.documents, Closing: h.switchOver, Server: h.among.leader(), CheckKey: h.keys.Check, KeyQuotas: h.keys.Quotas, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
 		Calls: tool.Options{Limits: h.limits(), Refused: h.account.Refused, Called: h.account.Called, Traces: traces},
 	}), &h.closers)
@@ -159,8 +160,8 @@ func (h *Host) open(ctx context.Context) (err error) {
 // openDocuments brings the files up to date that follow the space from server to server.
 func (h *Host) openDocuments(ctx context.Context) (err error) {
 	sessionsFile := filepath.Base(owner.HTTPSessionsPath(h.options.Dir))
-	o := state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger,
-		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json", sessionsFile}, Folders: []string{modules.Folder}, Server: []string{sessionsFile}}
+	o := h.documentOptions()
+	o.Server = []string{sessionsFile}
 	if !h.readOnly {
 		o.Driver = h.options.Driver
 	}
@@ -172,6 +173,12 @@ func (h *Host) openDocuments(ctx context.Context) (err error) {
 	}
 	h.documents, err = state.Open(ctx, o)
 	return err
+}
+
+// documentOptions say which files of the data directory follow the space.
+func (h *Host) documentOptions() state.Options {
+	return state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger, Folders: []string{modules.Folder},
+		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json", filepath.Base(owner.HTTPSessionsPath(h.options.Dir))}}
 }
 
 // limits bounds calls by the keys of clients, and refuses them while another server may lead the space.
@@ -267,6 +274,9 @@ func (h *Host) openDir() (err error) {
 	if err := owner.Writable(dir); err != nil {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
+	}
+	if err := h.locate(); err != nil {
+		return err
 	}
 	d := space.DirectoryWith(h.options.Dir, h.options.Driver)
 	if err := d.CheckDatabase(); err != nil {

@@ -47,6 +47,7 @@ func (s *service) operators(as func(*http.Request) (context.Context, error)) *ad
 	if s.mount != nil {
 		acts.Close = s.stop
 	}
+	acts.Mover = moving{s}
 	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable, Record: acts})
 	server.As = as
 	return server

@@ -215,7 +215,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if shared != nil {
 		err = host.ServeShared(ctx, options, to, *shared)
 	} else {
-		err = openAndServe(ctx, options, to)
+		err = host.OpenAndServe(ctx, options, to)
 	}
 	if f.auto && errors.As(err, new(*owner.OwnedError)) {
 		return nil // somebody else was faster
@@ -245,14 +245,6 @@ func (a *app) listenTo(f serveFlags) (to host.Listen, err error) {
 		to.RequireKeys = &f.requireKeys
 	}
 	return to, nil
-}
-
-func openAndServe(ctx context.Context, o host.Options, to host.Listen) error {
-	h, err := host.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(h.Serve(ctx, to), h.Close())
 }
 
 // shortestKeep and leastBytes are the least that an audit log keeps.

@@ -2,10 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,15 +10,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
-const longestStore = 8 << 10 // bytes of the URL of a store
-
 // storeURL is the URL of the database that has the store; empty: the data directory has it.
 func (a *app) storeURL() (string, error) {
 	switch {
 	case a.store != "" && a.storeFile != "":
 		return "", &usageError{errors.New("--store and --store-file name the same thing: give one of them")}
 	case a.storeFile != "":
-		return readStoreFile(a.storeFile)
+		return space.ReadURL(a.storeFile)
 	case a.store == "":
 		return strings.TrimSpace(a.env("ALCOVE_STORE")), nil
 	}
@@ -33,26 +28,6 @@ func (a *app) storeURL() (string, error) {
 	return a.store, nil
 }
 
-func readStoreFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read the URL of the store: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, longestStore+1))
-	if err != nil {
-		return "", fmt.Errorf("read the URL of the store: %w", err)
-	}
-	if len(data) > longestStore {
-		return "", fmt.Errorf("the file %s of the store's URL has more than %d bytes", path, longestStore)
-	}
-	text := strings.TrimSpace(string(data))
-	if text == "" {
-		return "", fmt.Errorf("the file %s of the store's URL is empty", path)
-	}
-	return text, nil
-}
-
 // directory is a data directory with its store, for use while nobody serves it.
 func (a *app) directory(dir string) (datadir.Directory, error) {
 	text, err := a.storeURL()
@@ -62,6 +37,9 @@ func (a *app) directory(dir string) (datadir.Directory, error) {
 	driver, err := space.DriverFor(text)
 	if err != nil {
 		return datadir.Directory{}, &usageError{err}
+	}
+	if driver, err = space.Recorded(dir, driver); err != nil {
+		return datadir.Directory{}, err
 	}
 	return space.DirectoryWith(dir, driver), nil
 }

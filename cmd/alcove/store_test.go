@@ -29,7 +29,7 @@ func TestTheStoreIsNamedOnceAndWithoutAPasswordInTheArguments(t *testing.T) {
 		"a password in the flag":             {flag: secret, refused: "--store-file"},
 		"a password among parameters":        {flag: "postgres://me@db/alcove?password=hushed", refused: "--store-file"},
 		"an empty file":                      {file: file("\n"), refused: "is empty"},
-		"a file that is longer than is read": {file: file(strings.Repeat("x", longestStore+1)), refused: "more than"},
+		"a file that is longer than is read": {file: file(strings.Repeat("x", 8<<10+1)), refused: "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &app{store: c.flag, storeFile: c.file, env: func(name string) string {

@@ -19,6 +19,13 @@ const (
 	GetAuditHead Act[None, AuditHead] = "audit-head"
 	// CloseSpace closes one of several spaces of a server, which opens it again for its next client.
 	CloseSpace Act[None, None] = "space-close"
+	// MoveStore copies the store of a space to another place, and follows what is written until little is left. Then the server closes the
+	// space, moves the rest, and opens it there.
+	MoveStore Act[MoveStoreRequest, MoveBegun] = "store-move"
+	// GetMove returns how the last move of the store ended; the zero MoveEnded: none has.
+	GetMove Act[None, MoveEnded] = "store-moved"
+	// RemoveMoved removes what is left where the store was before it was moved.
+	RemoveMoved Act[None, None] = "store-moved-remove"
 	// GetCluster returns the servers of a database, and who leads its spaces.
 	GetCluster Act[None, Cluster] = "cluster"
 	// DrainServer hands the spaces of a server over to the others. It leads none from then on, and forwards.

@@ -72,12 +72,12 @@ func ClassOf(act string) (r Role, classed bool) {
 	case string(GetHealth), string(GetDurability), string(GetRetention), string(PreviewRetention), string(GetAuditHead), string(ListAudit), string(ListDenials),
 		string(VerifyAudit), string(FollowAudit), string(GetMetrics), string(GetStorage), string(Diagnose), string(ListEmbedders), string(ListKeys), string(ListFamilies),
 		string(ListFamilyStates), string(ListFamilyUses), string(DescribeFamily), string(GetPosture), string(GetFamilyStats), string(ListEndpoints), string(ListRoots),
-		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster), string(ListInvitations), string(ListGroups):
+		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster), string(GetMove), string(ListInvitations), string(ListGroups):
 		return Viewer, true
 	case string(InstallFamily), string(UpdateFamily), string(RollBackFamily), string(RemoveFamily), string(GrantFamily), string(ProposeChange), string(LockDirectory),
 		string(ListFamilyJobs), string(RunFamilyJob), string(CancelFamilyJob), string(RetryFamilyJob), string(UndoFamily), string(RevokeKey), string(WithdrawInvitation), string(CallTool):
 		return Approver, true
-	case string(Verify), string(Compact), string(Flush), string(Purge), string(SetRetention), string(Retain), string(CloseSpace), string(OpenConsole), string(Export),
+	case string(Verify), string(Compact), string(Flush), string(Purge), string(SetRetention), string(Retain), string(CloseSpace), string(MoveStore), string(RemoveMoved), string(OpenConsole), string(Export),
 		string(Backup), string(NoteBackup), string(ExportMemories), string(Import), string(ListRequests), string(SetEmbedder), string(CheckEmbedder),
 		string(RegenerateEmbedder), string(RemoveEmbedder), string(ChooseEmbedder), string(CreateKey), string(LimitKeys), string(DeleteKey), string(TrustKeys),
 		string(SetPosture), string(ConfigureFamily), string(TryFamily), string(FollowFamily), string(SetEndpoint), string(SetRoot), string(MoveMemories),

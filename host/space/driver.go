@@ -34,6 +34,20 @@ const elsewhere = "store-elsewhere.txt"
 
 // checkDriver refuses a driver when the store of the directory is known to be another's: a server would begin with an empty memory.
 func checkDriver(dir string, d store.Driver) error {
+	if err := checkPending(dir); err != nil {
+		return err
+	}
+	at, err := Recorded(dir, d)
+	if err != nil {
+		return err
+	}
+	if fmt.Sprint(at) != fmt.Sprint(d) {
+		return &store.DepartedError{Space: "the store of " + dir, To: Describe(at, dir)}
+	}
+	var r placed
+	if found, err := readJSON(filepath.Join(dir, placeFile), &r); err != nil || found {
+		return err
+	}
 	embedded, err := DefaultDriver().Exists(dir)
 	if err != nil {
 		return err
@@ -41,7 +55,7 @@ func checkDriver(dir string, d store.Driver) error {
 	if _, is := d.(*postgres.Driver); is {
 		if embedded {
 			return fmt.Errorf("the data directory %s has a store of its own, and %s was chosen: use a directory without one, "+
-				"and alcove backup and alcove restore to move what it has", dir, d)
+				"and alcove space move to move what it has", dir, d)
 		}
 		return nil
 	}
@@ -54,6 +68,14 @@ func checkDriver(dir string, d store.Driver) error {
 	}
 	return fmt.Errorf("the store of the data directory %s is %s: name it with --store-file, --store or ALCOVE_STORE, or remove %s to begin with an empty memory",
 		dir, where, filepath.Join(dir, elsewhere))
+}
+
+// Describe tells where the store of a directory is, without secrets.
+func Describe(d store.Driver, dir string) string {
+	if p, is := d.(*postgres.Driver); is {
+		return p.String()
+	}
+	return "the directory " + dir
 }
 
 // noteDriver records in a data directory which database has its store.

@@ -68,8 +68,10 @@ type Options struct {
 	Embedder *embedders.Config
 	// Lexical makes searches that name no embedder lexical: the built-in embedder is not used.
 	Lexical bool
-	// Driver opens the store in the data directory; nil: the default one.
+	// Driver opens the store in the data directory, unless it was moved; nil: the default one.
 	Driver store.Driver
+	// MoveStep is called at each step of a move of the store. For tests; nil in production.
+	MoveStep func(step string)
 }
 
 // Environment is what surrounds a space: what a server gives it, or a test.
@@ -83,6 +85,7 @@ type Environment struct {
 	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	Sessions  *sessions.Sessions                       // nil: there are none
 	Documents family.Documents                         // keeps the files that follow the space; nil: they are files alone
+	Closing   func(store.Engine) error                 // called when nothing uses the engine any more, before it is closed; nil: nobody is
 	Server    string                                   // the id of the server that leads the space, for a store.Shared driver; empty: none does
 	Delegates ops.Delegates                            // nil: no keys can be made
 	Watch     func(catalogue.Guest) catalogue.Guest    // replaces the guests of families, which then run stepwise; nil: they are as admitted

@@ -90,6 +90,9 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		return p, fmt.Errorf("open the store in %s: %w", o.Dir, err)
 	}
 	closing.Later("the store", p.Engine.Close)
+	if a.Closing != nil {
+		closing.Later("the move of the store", func() error { return a.Closing(p.Engine) })
+	}
 	if !a.ReadOnly {
 		if err := noteDriver(o.Dir, o.Driver); err != nil {
 			return p, err

@@ -178,6 +178,30 @@ func (d *Documents) Attach(ctx context.Context, e store.Engine) error {
 	return d.writeRecord()
 }
 
+// Copy copies the documents of a directory to where put keeps them, and records what both have in common.
+func Copy(ctx context.Context, o Options, put func(context.Context, store.Document) (revision uint64, err error)) error {
+	d := &Documents{o: o, common: map[string]common{}}
+	names, err := d.files()
+	if err != nil {
+		return err
+	}
+	for name := range names {
+		data, err := regular.Read(d.path(name), store.DocumentLimit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the document %s: %w", name, err)
+		}
+		row := store.Document{Name: name, Data: data}
+		if row.Revision, err = put(ctx, row); err != nil {
+			return err
+		}
+		d.common[name] = common{row.Revision, digest(row)}
+	}
+	return d.writeRecord()
+}
+
 // push keeps a file that alone was changed.
 func (d *Documents) push(ctx context.Context, to store.Documenting, name string) error {
 	have, err := digestOf(d.path(name))

@@ -22,7 +22,7 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Exposed, Console, Address and Close are needed.
+// Options say what acts are carried out on. All but Exposed, Console, Address, Close and Mover are needed.
 type Options struct {
 	Dir     string // the data directory
 	Space   *space.Space
@@ -35,8 +35,16 @@ type Options struct {
 	Console   func() (operator.ConsoleTicket, error) // nil: the process has no console
 	Address   operator.HubAddress                    // where people join it
 	Close     func()                                 // closes the space; nil: it is closed with the process
+	Mover     Mover                                  // nil: the process cannot open the space anew
 	Clock     func() time.Time
 	Logger    *slog.Logger
+}
+
+// Mover moves the store of the space.
+type Mover interface {
+	MoveStore(context.Context, operator.MoveStoreRequest) (operator.MoveBegun, error)
+	GetMove(context.Context) (operator.MoveEnded, error)
+	RemoveMoved(context.Context) error
 }
 
 // Account is what a server counts, and its request log.
@@ -92,6 +100,9 @@ func (a Acts) care() []operator.Binding {
 		operator.GetAuditHead.By(query(a.auditHead)).Reading(),
 		operator.OpenConsole.By(query(a.openConsole)),
 		operator.CloseSpace.By(command(a.closeSpace)),
+		operator.MoveStore.By(a.moveStore),
+		operator.GetMove.By(query(a.getMove)).Reading(),
+		operator.RemoveMoved.By(command(a.removeMoved)),
 		operator.GetCluster.By(query(func(context.Context) (operator.Cluster, error) { return operator.Cluster{}, notShared() })).Reading(),
 		operator.DrainServer.By(command(func(context.Context, operator.None) error { return notShared() })),
 		operator.UndoFamily.By(a.undoFamily),
@@ -125,6 +136,38 @@ func (a Acts) closeSpace(context.Context, operator.None) error {
 	}
 	a.Close()
 	return nil
+}
+
+// mover returns what moves the store of the space.
+func (a Acts) mover() (Mover, error) {
+	if a.Mover == nil {
+		return nil, &memory.Error{Code: memory.Unavailable, Message: "this process cannot open the space anew: use alcove space move"}
+	}
+	return a.Mover, nil
+}
+
+func (a Acts) moveStore(ctx context.Context, r operator.MoveStoreRequest) (operator.MoveBegun, error) {
+	m, err := a.mover()
+	if err != nil {
+		return operator.MoveBegun{}, err
+	}
+	return m.MoveStore(ctx, r)
+}
+
+func (a Acts) getMove(ctx context.Context) (operator.MoveEnded, error) {
+	m, err := a.mover()
+	if err != nil {
+		return operator.MoveEnded{}, err
+	}
+	return m.GetMove(ctx)
+}
+
+func (a Acts) removeMoved(ctx context.Context, _ operator.None) error {
+	m, err := a.mover()
+	if err != nil {
+		return err
+	}
+	return m.RemoveMoved(ctx)
 }
 
 func (a Acts) compact(ctx context.Context) (operator.Compacted, error) {

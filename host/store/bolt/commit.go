@@ -523,6 +523,9 @@ func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committ
 	if data == nil && err == nil {
 		data, err = layout.InSpace(tx, layout.KindRequests).Read(key)
 	}
+	if data == nil && err == nil {
+		data, err = layout.InSpace(tx, layout.KindRequests).Read(layout.MovedRequestKey(r.Identity()))
+	}
 	if data == nil || err != nil {
 		return done, false, err
 	}

@@ -41,6 +41,7 @@ type loader struct {
 	blobs   []store.Blob    // the final list
 	blob    *os.File        // the blob being written; nil: none
 	files   map[string]bool // written blobs, by digest
+	staged  *staged         // nil: the space is restored
 }
 
 // NewLoader returns a loader for a directory without a space; store.ErrNotEmpty if it has one.
@@ -145,6 +146,7 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 		l.states, l.counted = nil, map[string]bool{}
 		return l.dropOthers(tx, p.Branches)
 	case p.Point != nil:
+		l.replaces(p.Point.Version)
 		l.head = max(l.head, p.Point.Version)
 		if len(p.Note) > store.NoteLimit {
 			return fmt.Errorf("the note of version %d has %d bytes: at most %d are allowed", p.Point.Version, len(p.Note), store.NoteLimit)
@@ -155,6 +157,9 @@ func (l *loader) put(tx *bbolt.Tx, p store.Piece, log *[]change) error {
 			layout.InSpace(tx, layout.KindTime).Write(micros, layout.U64(p.Point.Version)))
 	case p.Branch != nil:
 		l.states = append(l.states, *p.Branch)
+		if l.staged.dumpedAnew(l.dumps, *p.Branch) {
+			return dropEntriesOf(tx, p.Branch.ID)
+		}
 		_, err := layout.MakeBranch(tx, p.Branch.ID)
 		return err
 	case p.Entry != nil:
@@ -193,6 +198,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	if err != nil {
 		return err
 	}
+	l.replaces(e.Version)
 	raw := keycode.Encode(e.Key)
 	key := keycode.Version(raw, e.Version)
 	r, apart := layout.NewRecord(key, store.Entry{Branch: e.Branch, Point: layout.PointOf(layout.U64(e.Version), micros), Value: e.Value, Deleted: e.Deleted})
@@ -229,7 +235,11 @@ func (l *loader) counter(tx *bbolt.Tx, c *store.CounterRecord) error {
 			}
 		}
 	}
-	return counters.Write(keycode.Version(raw, c.Version), layout.EncodeCounter(c.Value))
+	err = counters.Write(keycode.Version(raw, c.Version), layout.EncodeCounter(c.Value))
+	if l.staged != nil { // a later dump of the copy goes on where one of the original would
+		err = errors.Join(err, layout.InBranch(branch, c.Branch, layout.KindCounted).Write(raw, layout.U64(l.head)))
+	}
+	return err
 }
 
 // Continue sets the history that the space continues.
@@ -283,9 +293,13 @@ func (l *loader) trim() error {
 			if err != nil {
 				return err
 			}
-			return t.Write(layout.InBranch(branch, s.ID, layout.KindTrim))
+			record := layout.InBranch(branch, s.ID, layout.KindTrim)
+			if err := t.Write(record); err != nil || l.staged == nil {
+				return err
+			}
+			return layout.FinishTrim(record)
 		})
-		if err == nil {
+		if err == nil && l.staged == nil { // or the dump was of what the original retains
 			err = e.dropOld(s.ID, t, l.db.Update)
 		}
 		if err != nil {

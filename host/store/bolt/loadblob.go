@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -61,6 +63,9 @@ func (l *loader) finishBlobs() error {
 	named := map[string]bool{}
 	for _, b := range l.blobs {
 		named[b.Digest] = true
+		if l.staged.checked(b) {
+			continue
+		}
 		if err := l.checkBlob(b); err != nil {
 			return fmt.Errorf("blob %s: %w", b.Name, err)
 		}
@@ -70,15 +75,19 @@ func (l *loader) finishBlobs() error {
 			if err := os.Remove(filepath.Join(layout.Blobs(l.dir), digest)); err != nil {
 				return err
 			}
+			delete(l.files, digest)
 		}
 	}
-	if len(l.files) == 0 {
+	if len(l.files) == 0 && l.staged == nil {
 		return nil
 	}
 	if err := durable.SyncDir(layout.Blobs(l.dir)); err != nil {
 		return err
 	}
 	return l.db.Update(func(tx *bbolt.Tx) error {
+		if err := dropBlobs(tx, l.blobs); err != nil {
+			return err
+		}
 		for _, b := range l.blobs {
 			data, err := json.Marshal(b)
 			if err := errors.Join(err, layout.InSpace(tx, layout.KindBlobs).Write([]byte(b.Name), data)); err != nil {
@@ -87,6 +96,24 @@ func (l *loader) finishBlobs() error {
 		}
 		return nil
 	})
+}
+
+// dropBlobs drops the records of blobs that are not in a list.
+func dropBlobs(tx *bbolt.Tx, keep []store.Blob) error {
+	var drop [][]byte
+	blobs := layout.InSpace(tx, layout.KindBlobs)
+	c := blobs.Cursor()
+	for name, _ := c.First(); name != nil; name, _ = c.Next() {
+		if !slices.ContainsFunc(keep, func(b store.Blob) bool { return b.Name == string(name) }) {
+			drop = append(drop, bytes.Clone(name))
+		}
+	}
+	for _, name := range drop {
+		if err := blobs.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *loader) checkBlob(b store.Blob) error {

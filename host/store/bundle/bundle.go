@@ -50,17 +50,31 @@ func Write(ctx context.Context, w io.Writer, from interface {
 			return Summary{}, fmt.Errorf("export: %w", err)
 		}
 	}
-	e := &encoder{out: bufio.NewWriterSize(w, 1<<20), sum: sha256.New(), summary: Summary{Since: since, Until: head.Version}}
-	h := header{Alcove: "bundle", Format: Format, Since: since, Until: head.Version}
+	return write(ctx, w, from, since, head.Version, asked)
+}
+
+// dumper is what a bundle is written from.
+type dumper interface {
+	Dump(ctx context.Context, since, at uint64, yield func(store.Piece) error) error
+}
+
+// Digest describes the bundle of a space at a version, without guards, which is written nowhere.
+func Digest(ctx context.Context, from dumper, since, at uint64) (Summary, error) {
+	return write(ctx, io.Discard, from, since, at, nil)
+}
+
+func write(ctx context.Context, w io.Writer, from dumper, since, at uint64, guards []Guard) (Summary, error) {
+	e := &encoder{out: bufio.NewWriterSize(w, 1<<20), sum: sha256.New(), summary: Summary{Since: since, Until: at}}
+	h := header{Alcove: "bundle", Format: Format, Since: since, Until: at}
 	if err := e.json(h); err != nil {
 		return e.summary, fmt.Errorf("export: %w", err)
 	}
-	for _, g := range asked {
+	for _, g := range guards {
 		if err := e.json(line{Guard: &g}); err != nil {
 			return e.summary, fmt.Errorf("export: %w", err)
 		}
 	}
-	if err := from.Dump(ctx, since, head.Version, e.piece); err != nil {
+	if err := from.Dump(ctx, since, at, e.piece); err != nil {
 		return e.summary, fmt.Errorf("export: %w", err)
 	}
 	return e.summary, e.finish()

@@ -126,9 +126,12 @@ WHERE l.space = $1 AND l.server <> $2 AND s.expires > clock_timestamp()`
 
 // takeOver raises the epoch, so that no earlier engine can write any more. It fails with a LedError if another server leads the space.
 func (e *Engine) takeOver(ctx context.Context) error {
-	const query = `UPDATE alcove.spaces SET epoch = epoch + 1, owner = $3 WHERE space = $1 AND NOT EXISTS (` + leaderSQL + `) RETURNING epoch, head, micros`
+	const query = `UPDATE alcove.spaces SET epoch = epoch + 1, owner = $3 WHERE space = $1 AND departed = '' AND NOT EXISTS (` + leaderSQL + `) RETURNING epoch, head, micros`
 	err := e.adopt(e.pool.QueryRow(ctx, query, e.space, e.server, e.owner))
 	if errors.Is(err, pgx.ErrNoRows) {
+		if err := departed(ctx, e.pool, e.space, e.public); err != nil {
+			return err
+		}
 		led := &store.LedError{Space: e.public}
 		return errors.Join(e.pool.QueryRow(ctx, leaderSQL, e.space, e.server).Scan(&led.Address), led)
 	}

@@ -154,6 +154,7 @@ type loader struct {
 	head    store.Point    // the newest so far
 	blobs   []store.Blob   // the final list
 	blob    blobUpload
+	staged  *staged // nil: the space is restored
 }
 
 type blobUpload struct {
@@ -214,6 +215,7 @@ func (b *pieceBatch) put(p store.Piece) error {
 		b.states, b.counted = nil, map[place]bool{}
 		return b.dropOthers(p.Branches)
 	case p.Point != nil:
+		b.replaces(p.Point.Version)
 		if p.Point.Version > b.head.Version {
 			b.head = *p.Point
 		}
@@ -223,7 +225,12 @@ func (b *pieceBatch) put(p store.Piece) error {
 		b.points = append(b.points, pointLine{*p.Point, p.Note})
 	case p.Branch != nil:
 		b.states = append(b.states, *p.Branch)
+		if b.staged.dumpedAnew(b.dumps, *p.Branch) {
+			_, err := b.tx.Exec(b.ctx, `DELETE FROM alcove.entries WHERE space = $1 AND branch = $2`, b.space, number(p.Branch.ID))
+			return err
+		}
 	case p.Entry != nil:
+		b.replaces(p.Entry.Version)
 		if err := checkKey(p.Entry.Key); err != nil {
 			return err
 		}
@@ -245,7 +252,7 @@ func (b *pieceBatch) dropOthers(keep []store.BranchID) error {
 	for _, id := range keep {
 		ids = append(ids, number(id))
 	}
-	for _, table := range []string{"entries", "counters"} {
+	for _, table := range []string{"entries", "counters", "trims"} {
 		if _, err := b.tx.Exec(b.ctx, `DELETE FROM alcove.`+table+` WHERE space = $1 AND branch <> ALL($2::bigint[])`, b.space, ids); err != nil {
 			return err
 		}
@@ -266,8 +273,8 @@ ON CONFLICT (space, branch, key, version) DO UPDATE SET deleted = excluded.delet
 
 	loadCountersSQL = `
 INSERT INTO alcove.counters (space, branch, key, version, written, value)
-SELECT $1, n.branch, n.key, n.version, 0, n.value FROM unnest($2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[]) AS n (branch, key, version, value)
-ON CONFLICT (space, branch, key, version) DO UPDATE SET value = excluded.value`
+SELECT $1, n.branch, n.key, n.version, $6, n.value FROM unnest($2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[]) AS n (branch, key, version, value)
+ON CONFLICT (space, branch, key, version) DO UPDATE SET value = excluded.value, written = excluded.written`
 
 	forgetCountersSQL = `
 DELETE FROM alcove.counters c USING unnest($2::bigint[], $3::bytea[]) AS d (branch, key) WHERE c.space = $1 AND c.branch = d.branch AND c.key = d.key`
@@ -339,7 +346,11 @@ func (b *pieceBatch) writeCounters() error {
 	if _, err := b.tx.Exec(b.ctx, forgetCountersSQL, b.space, forget, forgetKeys); err != nil {
 		return err
 	}
-	_, err := b.tx.Exec(b.ctx, loadCountersSQL, b.space, branches, keys, versions, values)
+	var written int64
+	if b.staged != nil { // a later dump of the copy goes on where one of the original would
+		written = number(b.head.Version)
+	}
+	_, err := b.tx.Exec(b.ctx, loadCountersSQL, b.space, branches, keys, versions, values, written)
 	return err
 }
 
@@ -439,7 +450,7 @@ func (l *loader) finish(tx pgx.Tx) error {
 		if s.Floor.Version == 0 {
 			continue
 		}
-		if err := (trim{BranchState: s}).write(l.ctx, tx, l.space); err != nil {
+		if err := (trim{BranchState: s, done: l.staged != nil}).write(l.ctx, tx, l.space); err != nil {
 			return err
 		}
 	}

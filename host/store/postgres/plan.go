@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -138,7 +137,7 @@ func (e *Engine) plan(ctx context.Context, jobs []*job, known facts) (*plan, err
 // planOne adds a batch to a plan. ok is false if what the plan already has must be written first.
 func (e *Engine) planOne(ctx context.Context, p *plan, b *store.Batch, known facts) (o outcome, ok bool, err error) {
 	now := e.now()
-	key := requestKey(b.Request)
+	key := b.Request.Identity()
 	if b.Request != (store.Request{}) {
 		was, again := p.asked[key]
 		if f, ok := known[factOfRequest(key)]; ok && f.request && !again {
@@ -282,12 +281,6 @@ func factOfKey(l store.Lineage, raw []byte) string {
 func factOfBranch(b store.BranchID) string { return fmt.Sprint("b", b) }
 
 func factOfRequest(key [32]byte) string { return "r" + string(key[:]) }
-
-// requestKey is the key of a request: callers and ids may be of any length.
-func requestKey(r store.Request) [32]byte {
-	head := binary.BigEndian.AppendUint64(nil, uint64(len(r.Caller)))
-	return sha256.Sum256(append(append(head, r.Caller...), r.ID...))
-}
 
 // write adds the changes of a batch to the plan.
 func (p *plan) write(b *store.Batch, appended []entryLine, at store.Point) {

@@ -487,7 +487,7 @@ func (e *Engine) Requested(ctx context.Context, r store.Request) (done store.Com
 			return done, false, err
 		}
 	}
-	key := requestKey(r)
+	key := r.Identity()
 	err = e.read(ctx, func(ctx context.Context) error {
 		var version, micros int64
 		var digest []byte

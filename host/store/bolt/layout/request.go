@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 
@@ -18,6 +19,21 @@ type Request struct {
 // RequestKey is the key of a request.
 func RequestKey(r store.Request) []byte {
 	return append(append([]byte(r.Caller), 0), r.ID...)
+}
+
+// movedRequest begins the key of a request that was made before the space was moved here. No caller's name begins with it.
+const movedRequest = 0xff
+
+// MovedRequestKey is the key of a request of which only the identity is known.
+func MovedRequestKey(identity [32]byte) []byte { return append([]byte{movedRequest}, identity[:]...) }
+
+// RequestIdentity returns the identity of the request with a key.
+func RequestIdentity(key []byte) (identity [32]byte) {
+	if len(key) == 1+len(identity) && key[0] == movedRequest {
+		return [32]byte(key[1:])
+	}
+	caller, id, _ := bytes.Cut(key, []byte{0})
+	return store.IdentityOf(string(caller), string(id))
 }
 
 // AgeKey is the key of a request in the index by age: when it was used, in µs, and its own key.

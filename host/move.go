@@ -1,0 +1,297 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/space"
+	copying "github.com/alcove-memory/alcove/host/space/moving"
+	"github.com/alcove-memory/alcove/host/state"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+const (
+	heldFor      = 10 * time.Second // for which nothing can be written at most while a store is moved
+	decideWithin = 30 * time.Second // a database has to say whether it was
+	movedFile    = "moved.json"     // how the last move of a data directory ended
+	movedLimit   = 64 << 10         // bytes
+)
+
+// mover is the move of a host's store. The zero value is none.
+type mover struct {
+	given  store.Driver // that options name, wherever the store is
+	mu     sync.Mutex
+	busy   bool  // one is being copied
+	order  *move // that is to be done once the space is closed; nil: none
+	reopen bool  // the server opens the data directory anew when it ends
+}
+
+// move is a move of a store that was copied.
+type move struct {
+	space.Pending
+	to     string // for people
+	copy   *copying.Copy
+	staged store.Staged
+}
+
+// locate finds the store of the data directory, whose lock the host has.
+func (h *Host) locate() error {
+	find := space.Locate
+	if h.readOnly {
+		find = func(_ context.Context, dir string, given store.Driver) (store.Driver, error) {
+			return space.Recorded(dir, given)
+		}
+	}
+	h.mover.given = h.options.Driver
+	ctx, cancel := context.WithTimeout(context.Background(), decideWithin)
+	defer cancel()
+	d, err := find(ctx, h.options.Dir, h.options.Driver)
+	if err != nil {
+		return err
+	}
+	if _, shared := d.(store.Shared); h.among.lead != nil && !shared {
+		return &store.DepartedError{Space: "the space " + h.among.lead.Space, To: fmt.Sprintf("the directory %s: serve it with a server of its own", h.options.Dir)}
+	}
+	h.options.Driver = d
+	return nil
+}
+
+// moving moves the store of a served host.
+type moving struct{ *service }
+
+// MoveStore implements acts.Mover. Once it has answered, the space is closed, switched over, and opened again.
+func (m moving) MoveStore(ctx context.Context, r operator.MoveStoreRequest) (begun operator.MoveBegun, err error) {
+	h := m.host
+	if err := h.mover.begin(); err != nil {
+		return begun, err
+	}
+	order, err := h.prepareMove(r)
+	if err == nil {
+		begun, err = h.copyStore(ctx, order)
+	}
+	h.mover.end(order, err)
+	if err != nil {
+		return begun, fmt.Errorf("move the store: %w", err)
+	}
+	m.stop()
+	return begun, nil
+}
+
+func (m *mover) begin() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy || m.order != nil {
+		return &memory.Error{Code: memory.Conflict, Message: "the store is being moved already"}
+	}
+	m.busy = true
+	return nil
+}
+
+// end ends the copying of a move, which is done when the space is closed unless there is an error.
+func (m *mover) end(order *move, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy = false; err == nil {
+		m.order, m.reopen = order, true
+	}
+}
+
+// take returns the move that is to be done, once.
+func (m *mover) take() (order *move) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	order, m.order = m.order, nil
+	return order
+}
+
+// reopens reports whether the data directory is to be opened anew.
+func (m *mover) reopens() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reopen
+}
+
+// prepareMove finds out where the store is and where it is to be.
+func (h *Host) prepareMove(r operator.MoveStoreRequest) (*move, error) {
+	if err := h.changeable(); err != nil {
+		return nil, err
+	}
+	from, err := space.At(h.options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	order := &move{Pending: space.Pending{Move: rand.Text(), From: from, To: space.Place(r)}}
+	if order.To.Store != space.InDirectory {
+		order.To, err = order.To.Named(h.options.Name)
+	}
+	return order, err
+}
+
+// copyStore copies the store, and follows what is written until little is left.
+func (h *Host) copyStore(ctx context.Context, order *move) (begun operator.MoveBegun, err error) {
+	began := time.Now()
+	to, err := order.To.Driver(h.options.Driver)
+	if err != nil {
+		return begun, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	target, movable := to.(store.Movable)
+	from, copyable := h.space.Engine.(copying.Source)
+	_, fromDatabase := h.options.Driver.(store.Deciding)
+	_, toDatabase := to.(store.Deciding)
+	switch {
+	case !movable || !copyable:
+		return begun, &memory.Error{Code: memory.Unavailable, Message: "this store cannot be moved"}
+	case fromDatabase == toDatabase:
+		return begun, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the store is %s: it can be moved from a directory to a database, and back", space.Describe(h.options.Driver, h.options.Dir))}
+	}
+	order.to = space.Describe(to, h.options.Dir)
+	h.reached("begun")
+	if order.staged, err = target.Stage(context.WithoutCancel(ctx), h.options.Dir, order.Move); err != nil {
+		return begun, err
+	}
+	h.reached("staged")
+	order.copy = copying.New(from, order.staged)
+	if err := order.copy.Follow(ctx); err != nil {
+		return begun, errors.Join(err, order.staged.Abort())
+	}
+	h.reached("copied")
+	return operator.MoveBegun{Move: order.Move, To: order.to, Entries: order.copy.Entries, Bytes: order.copy.Bytes, Rounds: order.copy.Rounds, Took: time.Since(began)}, nil
+}
+
+func (h *Host) reached(step string) {
+	if h.options.MoveStep != nil {
+		h.options.MoveStep(step)
+	}
+}
+
+// switchOver moves what is left of the store, to which nothing is written any more, if it is to be moved.
+func (h *Host) switchOver(e store.Engine) error {
+	order := h.mover.take()
+	if order == nil {
+		return nil
+	}
+	began := time.Now()
+	err := h.finishMove(order, e)
+	ended := operator.MoveEnded{Move: order.Move, To: order.to, Held: time.Since(began)}
+	if err != nil {
+		ended.Error = err.Error()
+		h.options.Logger.Error("the store was not moved", "to", order.to, "error", err)
+	} else {
+		h.options.Logger.Info("the store was moved", "to", order.to, "held", ended.Held)
+	}
+	data, err := json.Marshal(ended)
+	if err == nil {
+		err = durable.WriteFile(filepath.Join(h.options.Dir, movedFile), append(data, '\n'), 0o600)
+	}
+	h.reached("done")
+	return err
+}
+
+// finishMove copies the rest, and has the move decided: by a database, in one statement.
+func (h *Host) finishMove(order *move, e store.Engine) error {
+	h.reached("held")
+	ctx, cancel := context.WithTimeout(context.Background(), heldFor)
+	defer cancel()
+	err := order.copy.Finish(ctx)
+	h.reached("finished")
+	if err == nil && order.To.Store != space.InDirectory {
+		err = state.Copy(ctx, h.documentOptions(), order.staged.PutDocument)
+		h.reached("documents")
+	}
+	if err == nil {
+		err = order.Begin(h.options.Dir)
+	}
+	if err != nil {
+		return errors.Join(err, order.staged.Abort())
+	}
+	h.reached("pending")
+	ctx, cancel = context.WithTimeout(context.Background(), decideWithin)
+	defer cancel()
+	failed := order.decide(ctx, e)
+	h.reached("decided")
+	moved, err := space.Resolve(ctx, h.options.Dir, h.options.Driver, h.reached)
+	if err == nil && !moved {
+		err = errors.Join(errors.New("the store stays where it was"), failed)
+	}
+	return err
+}
+
+// decide has the database decide: the copy is there, or the space is not there any more. Whether it did shows then.
+func (m *move) decide(ctx context.Context, e store.Engine) error {
+	if m.To.Store != space.InDirectory {
+		return errors.Join(m.staged.Place(ctx), m.staged.Close())
+	}
+	from, ok := e.(store.Departing)
+	if !ok {
+		return errors.New("this store cannot be moved away")
+	}
+	if err := m.staged.Close(); err != nil {
+		return err
+	}
+	return from.Depart(ctx, m.Move, m.to)
+}
+
+// GetMove implements acts.Mover.
+func (m moving) GetMove(context.Context) (ended operator.MoveEnded, err error) {
+	data, err := regular.Read(filepath.Join(m.host.options.Dir, movedFile), movedLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ended, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &ended)
+	}
+	return ended, err
+}
+
+// RemoveMoved implements acts.Mover.
+func (m moving) RemoveMoved(ctx context.Context) error {
+	h := m.host
+	if err := h.mover.begin(); err != nil { // a copy would be removed, too
+		return err
+	}
+	defer h.mover.end(nil, errors.New("nothing is moved"))
+	left, err := space.Left(h.options.Dir)
+	if err != nil {
+		return err
+	}
+	if left == nil {
+		return &memory.Error{Code: memory.NotFound, Message: "nothing is left of a move of this store"}
+	}
+	from, err := left.Driver(h.mover.given)
+	if err != nil {
+		return err
+	}
+	old, ok := from.(store.Movable)
+	if !ok {
+		return errors.New("this store cannot be removed")
+	}
+	if err := old.Remove(ctx, h.options.Dir); err != nil {
+		return err
+	}
+	return space.Forget(h.options.Dir)
+}
+
+// OpenAndServe opens a data directory and serves it until ctx ends. It opens it again once its store was moved.
+func OpenAndServe(ctx context.Context, o Options, l Listen) error {
+	for {
+		h, err := Open(ctx, o)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(h.Serve(ctx, l), h.Close())
+		if err != nil || ctx.Err() != nil || !h.mover.reopens() {
+			return err
+		}
+	}
+}
