@@ -40,7 +40,8 @@ type mover struct {
 // move is a move of a store that was copied.
 type move struct {
 	space.Pending
-	to     string // for people
+	to     string       // for people
+	target store.Driver // of the place
 	copy   *copying.Copy
 	staged store.Staged
 }
@@ -64,6 +65,13 @@ func (h *Host) locate() error {
 		return &store.DepartedError{Space: "the space " + h.among.lead.Space, To: fmt.Sprintf("the directory %s: serve it with a server of its own", h.options.Dir)}
 	}
 	h.options.Driver = d
+	if c, ok := d.(store.Connecting); ok {
+		release, err := c.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		h.closers.Later("the connections", func() error { release(); return nil })
+	}
 	return nil
 }
 
@@ -155,7 +163,7 @@ func (h *Host) copyStore(ctx context.Context, order *move) (begun operator.MoveB
 	case fromDatabase == toDatabase:
 		return begun, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the store is %s: it can be moved from a directory to a database, and back", space.Describe(h.options.Driver, h.options.Dir))}
 	}
-	order.to = space.Describe(to, h.options.Dir)
+	order.to, order.target = space.Describe(to, h.options.Dir), to
 	h.reached("begun")
 	if order.staged, err = target.Stage(context.WithoutCancel(ctx), h.options.Dir, order.Move); err != nil {
 		return begun, err
@@ -220,7 +228,12 @@ func (h *Host) finishMove(order *move, e store.Engine) error {
 	defer cancel()
 	failed := order.decide(ctx, e)
 	h.reached("decided")
-	moved, err := space.Resolve(ctx, h.options.Dir, h.options.Driver, h.reached)
+	given := h.options.Driver
+	if order.To.Store != space.InDirectory {
+		given = order.target
+	}
+	moved, err := space.Resolve(ctx, h.options.Dir, given, h.reached)
+	err = errors.Join(err, order.staged.Close())
 	if err == nil && !moved {
 		err = errors.Join(errors.New("the store stays where it was"), failed)
 	}
@@ -230,7 +243,7 @@ func (h *Host) finishMove(order *move, e store.Engine) error {
 // decide has the database decide: the copy is there, or the space is not there any more. Whether it did shows then.
 func (m *move) decide(ctx context.Context, e store.Engine) error {
 	if m.To.Store != space.InDirectory {
-		return errors.Join(m.staged.Place(ctx), m.staged.Close())
+		return m.staged.Place(ctx)
 	}
 	from, ok := e.(store.Departing)
 	if !ok {

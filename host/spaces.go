@@ -321,6 +321,8 @@ func (s *Spaces) explain(o *openSpace, err error) error {
 	switch {
 	case cluster.Again(err):
 		return err
+	case errors.As(err, new(*store.DepartedError)):
+		return &memory.Error{Code: memory.NotFound, Message: err.Error()}
 	case s.sharing != nil && (o.ctx.Err() != nil || errors.As(err, new(*store.LedError))): // another server leads the space by now, or is to
 		return cluster.ErrMoving
 	case s.running.Err() != nil:

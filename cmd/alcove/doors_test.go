@@ -49,7 +49,7 @@ const unchanging = `
 	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
 	quota; remote; remote add; remote list; remote remove; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
-	space; space create; space delete; space list; space rename; space restore;
+	space; space create; space delete; space list; space move; space rename; space restore;
 	status; stop; tools; unlock; verify; version;
 	memory.get; memory.states; memory.list; memory.namespaces; memory.history; recall.get; memory.search; memory.pairs; memory.touch; record.get; record.list;
 	record.scan; record.history; record.search; record.nearest; record.collections; log.append; log.read; log.verify; feed.read; feed.emit;

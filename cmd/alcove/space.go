@@ -26,7 +26,7 @@ func (a *app) spaceCommand() *cobra.Command {
 beside its own memory: alcove serve --spaces FOLDER, or without the flag the folder "spaces" of the data directory, if it is there. A space is
 opened when it is first used, and closed when it is idle. Commands name one with --space NAME; its HTTP address ends with /s/NAME/mcp.`,
 	}
-	c.AddCommand(a.spaceCreateCommand(), a.spaceListCommand(), a.spaceRenameCommand(), a.spaceDeleteCommand(), a.spaceRestoreCommand())
+	c.AddCommand(a.spaceCreateCommand(), a.spaceListCommand(), a.spaceRenameCommand(), a.spaceDeleteCommand(), a.spaceRestoreCommand(), a.spaceMoveCommand())
 	return c
 }
 

@@ -29,6 +29,12 @@ type Spaced interface {
 	In(space string) (Driver, error)
 }
 
+// Connecting is a Driver of a database.
+type Connecting interface {
+	// Connect keeps the driver's connections open until release is called, so that its calls do not make new ones each.
+	Connect(ctx context.Context) (release func(), err error)
+}
+
 // SetAside is the folder of a data directory for the files that repairs replaced.
 const SetAside = "set-aside"
 

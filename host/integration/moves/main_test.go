@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // The environment of a process of this test that serves a data directory, and is killed at a step of a move.
@@ -48,3 +49,5 @@ func serveChild(dir string) error {
 	}}
 	return host.OpenAndServe(ctx, o, host.Listen{})
 }
+
+var noOptions store.Options

@@ -84,6 +84,12 @@ func (d *Driver) connect(ctx context.Context) (pool *pgxpool.Pool, release func(
 	return d.pool, sync.OnceFunc(d.disconnect), nil
 }
 
+// Connect implements store.Connecting.
+func (d *Driver) Connect(ctx context.Context) (release func(), err error) {
+	_, release, err = d.connect(ctx)
+	return release, err
+}
+
 func (d *Driver) disconnect() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
