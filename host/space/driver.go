@@ -54,8 +54,8 @@ func checkDriver(dir string, d store.Driver) error {
 	}
 	if _, is := d.(*postgres.Driver); is {
 		if embedded {
-			return fmt.Errorf("the data directory %s has a store of its own, and %s was chosen: use a directory without one, "+
-				"and alcove space move to move what it has", dir, d)
+			return fmt.Errorf("the data directory %s has a store of its own, and %s was chosen: use a directory without one, or "+
+				"leave --store out and move what it has with alcove space move", dir, d)
 		}
 		return nil
 	}

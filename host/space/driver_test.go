@@ -33,7 +33,7 @@ func TestADirectoryWhoseStoreIsElsewhereDoesNotBeginAnEmptyOne(t *testing.T) {
 	}
 	embedded := t.TempDir()
 	must.Do(t, openSpace(t, embedded, ""))
-	if err := openSpace(t, embedded, url); err == nil || !strings.Contains(err.Error(), "alcove restore") {
+	if err := openSpace(t, embedded, url); err == nil || !strings.Contains(err.Error(), "alcove space move") {
 		t.Errorf("with a store of its own: %v", err)
 	}
 }
