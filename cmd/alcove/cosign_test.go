@@ -175,7 +175,9 @@ func (c cosigned) refer(m map[string]any, kind string) error {
 		return err
 	}
 	listed := descriptorOf(ociManifest, data)
-	listed["artifactType"] = kind
+	if listed["artifactType"] = kind; kind == sigstoreBundle {
+		listed["artifactType"] = "application/vnd.oci.empty.v1+json" // as cosign 3.0.6 writes it
+	}
 	if err := c.manifest(listed["digest"].(string), ociManifest, m); err != nil {
 		return err
 	}

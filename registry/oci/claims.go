@@ -72,14 +72,7 @@ func repositoryName(r Reference) string {
 
 // allClaims gets signatures of both forms: those with a tag made of the artifact's digest, and those that refer to it.
 func allClaims(ctx context.Context, from *remote.Repository, r Reference, size int64) (list []signature.Claim, refused []error) {
-	tagged := Reference{Tag: strings.Replace(r.Digest, ":", "-", 1) + ".sig"}
-	data, err := fetchManifest(ctx, from, tagged)
-	switch {
-	case err == nil:
-		list, refused = simpleClaims(ctx, from, data)
-	case !Missing(err):
-		refused = append(refused, fmt.Errorf("get what has the tag %s: %w", tagged.Tag, err))
-	}
+	list, refused = taggedClaims(ctx, from, strings.Replace(r.Digest, ":", "-", 1)+".sig")
 	subject := spec.Descriptor{MediaType: spec.MediaTypeImageManifest, Digest: digest.Digest(r.Digest), Size: size}
 	referrers, err := referring(ctx, from, subject)
 	if err != nil {
@@ -95,6 +88,22 @@ func allClaims(ctx context.Context, from *remote.Repository, r Reference, size i
 	return list[:min(len(list), signature.MostClaims)], refused
 }
 
+// taggedClaims reads the image of signatures with a tag, if there is one.
+func taggedClaims(ctx context.Context, from *remote.Repository, tag string) ([]signature.Claim, []error) {
+	data, err := fetchManifest(ctx, from, Reference{Tag: tag})
+	if Missing(err) {
+		return nil, nil
+	}
+	var m spec.Manifest
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		return nil, []error{fmt.Errorf("get what has the tag %s: %w", tag, err)}
+	}
+	return simpleClaims(ctx, from, m)
+}
+
 // referring lists what cosign attached to an artifact.
 func referring(ctx context.Context, from *remote.Repository, subject spec.Descriptor) (list []spec.Descriptor, err error) {
 	seen := 0
@@ -103,7 +112,8 @@ func referring(ctx context.Context, from *remote.Repository, subject spec.Descri
 			if seen++; seen > mostAttachments {
 				return fmt.Errorf("it has more than %d attachments", mostAttachments)
 			}
-			if d.ArtifactType == bundleType || d.ArtifactType == signedType {
+			switch d.ArtifactType {
+			case bundleType, signedType, spec.MediaTypeEmptyJSON, "": // in lists of registries without referrers cosign 3 writes that of the configuration
 				list = append(list, d)
 			}
 		}
@@ -120,22 +130,25 @@ func referringClaims(ctx context.Context, from *remote.Repository, d spec.Descri
 	if err != nil {
 		return nil, []error{err}
 	}
-	if d.ArtifactType == signedType {
-		return simpleClaims(ctx, from, data)
+	var m spec.Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, []error{fmt.Errorf("read the manifest of an attachment: %w", err)}
 	}
-	one, err := bundledClaim(ctx, from, data)
-	if err != nil {
-		return nil, []error{err}
+	switch cmp.Or(m.ArtifactType, m.Config.MediaType) {
+	case signedType:
+		return simpleClaims(ctx, from, m)
+	case bundleType:
+		one, err := bundledClaim(ctx, from, m)
+		if err != nil {
+			return nil, []error{err}
+		}
+		return []signature.Claim{one}, nil
 	}
-	return []signature.Claim{one}, nil
+	return nil, nil
 }
 
 // simpleClaims reads the layers of an image of signatures: each is a payload, and an annotation has its signature.
-func simpleClaims(ctx context.Context, from *remote.Repository, manifest []byte) (list []signature.Claim, refused []error) {
-	var m spec.Manifest
-	if err := json.Unmarshal(manifest, &m); err != nil {
-		return nil, []error{fmt.Errorf("read the manifest of the signatures: %w", err)}
-	}
+func simpleClaims(ctx context.Context, from *remote.Repository, m spec.Manifest) (list []signature.Claim, refused []error) {
 	if len(m.Layers) > mostLayers {
 		return nil, []error{fmt.Errorf("they have %d layers: the limit is %d", len(m.Layers), mostLayers)}
 	}
@@ -163,11 +176,7 @@ func simpleClaim(ctx context.Context, from *remote.Repository, l spec.Descriptor
 }
 
 // bundledClaim reads a bundle of sigstore.
-func bundledClaim(ctx context.Context, from *remote.Repository, manifest []byte) (c signature.Claim, err error) {
-	var m spec.Manifest
-	if err := json.Unmarshal(manifest, &m); err != nil {
-		return c, fmt.Errorf("read the manifest of the bundle: %w", err)
-	}
+func bundledClaim(ctx context.Context, from *remote.Repository, m spec.Manifest) (c signature.Claim, err error) {
 	if len(m.Layers) != 1 || m.Layers[0].MediaType != bundleType {
 		return c, errors.New("the bundle has not one layer of its type")
 	}
