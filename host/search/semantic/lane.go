@@ -372,13 +372,24 @@ func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32
 }
 
 // put stores a document's vector, unless the document is gone.
-func (l *lane) put(w pendingDoc, text digest, v []float32) {
+func (l *lane) put(w pendingDoc, text digest, v []float32) { l.putEncoded(w, text, l.encode(v)) }
+
+// encode is a vector as a file has it; nil: it is refused.
+func (l *lane) encode(v []float32) []byte {
+	ready, err := l.set.Ready(v)
+	if err != nil {
+		return nil
+	}
+	return encodeVector(ready)
+}
+
+func (l *lane) putEncoded(w pendingDoc, text digest, raw []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.isGone() {
 		return
 	}
-	if l.append(w, text, v) && l.settings.Costly && text != (digest{}) {
+	if l.append(w, text, raw) && l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
 }
@@ -388,25 +399,24 @@ func (l *lane) putInstantly(number uint32, r search.Ref, v []float32) {
 	if v == nil {
 		return
 	}
+	raw := l.encode(v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.append(pendingDoc{number: number, ref: r}, digest{}, v) && (len(l.tail) == 1 || len(l.tail) >= tailRows) {
+	if l.append(pendingDoc{number: number, ref: r}, digest{}, raw) && (len(l.tail) == 1 || len(l.tail) >= tailRows) {
 		l.wakeUp()
 	}
 }
 
 // append adds a vector to the tail, as a file will have it, so that scores do not change when it is written. It reports false for a document
 // that has one, and for a vector that is refused. The caller holds mu.
-func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
+func (l *lane) append(w pendingDoc, text digest, raw []byte) bool {
 	if l.set.Has(w.number) {
 		return false
 	}
-	ready, err := l.set.Ready(v)
-	if err != nil {
+	if raw == nil {
 		l.refused[w.number] = true
 		return false
 	}
-	raw := encodeVector(ready)
 	if err := l.set.PutKept(w.number, decoded(raw), nil, uint32(len(l.tail))); err != nil {
 		l.refused[w.number] = true
 		return false
@@ -445,7 +455,7 @@ func (l *lane) copied(w pendingDoc, text digest) bool {
 	if err != nil || v == nil {
 		return false
 	}
-	l.put(w, text, v)
+	l.putEncoded(w, text, encodeVector(v)) // v is one already: encoded again, it is the same
 	return true
 }
 
