@@ -222,7 +222,7 @@ func (a *app) attachProvenance(ctx context.Context, path string, p publication, 
 }
 
 func builtFrom(b provenance.Build) string {
-	return fmt.Sprintf("%d source files, %d tools", len(b.Sources), len(b.Tools))
+	return fmt.Sprintf("sources %d, tools %d", len(b.Sources), len(b.Tools))
 }
 
 func (a *app) provenanceVerifyCommand() *cobra.Command {
