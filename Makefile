@@ -267,8 +267,16 @@ listing: $(IMAGE) ## measure what clients are shown of the tools, and write the 
 judge: $(IMAGE)  ## print how well families judge, on labelled sets (JUDGE='-test types'; see host/bench/judge)
 	$(GO) run ./host/bench/judge $(JUDGE)
 
-family-costs:    ## print what the same family costs in each language, as a table (COSTS=200 calls)
-	@ALCOVE_COSTS=$(or $(COSTS),200) $(LONG) -v -run TestCostsOfEachLanguage ./sdk/interop
+# The compilers of npm are installed before, and what is called is this program: nothing else of this machine is in the empty homes.
+ALONE := unshare $(if $(filter-out 0,$(shell id -u)),--map-root-user) --net
+guides: $(IMAGE) ## follow the guide to families in each language, in empty homes without a network (Linux), and print how long each takes
+	@for l in zig assemblyscript; do sh sdk/compilers.sh $$l; done
+	@mkdir -p bin && $(GO) test -c -o bin/guides.test ./cmd/alcove
+	@cd cmd/alcove && $(ALONE) sh -c 'ip link set lo up && ALCOVE_CLEAN_MACHINE=1 ALCOVE_PARTS=all exec ../../bin/guides.test -test.v -test.parallel 1 -test.timeout 2h -test.run "TestTheGuideWorks"' | \
+		grep --line-buffered -E 'the guide in|not run|^(PASS|FAIL)|--- FAIL|^ +[a-z_]+_test.go'
+
+family-costs:    ## print what the same families cost in each language, as tables (COSTS=200 calls)
+	@ALCOVE_COSTS=$(or $(COSTS),200) $(LONG) -v -run 'TestCostsOf(EachLanguage|OneFamilyInEachLanguage)' ./sdk/interop
 
 # In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
 # on 100,000 memories.

@@ -207,7 +207,15 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h 
 		return fmt.Errorf("find this program: %w", err)
 	}
 	a.notef("building with %s; the first build may take a minute\n", terminal.Line(strings.Join(p.Config.Build, " ")))
-	return develop.Loop{Server: d, Report: d.report, Self: self}.Run(ctx, p.Dir)
+	return develop.Loop{Server: d, Report: d.report, Around: a.building, Self: self}.Run(ctx, p.Dir)
+}
+
+// building runs a build, and tells how long it takes.
+func (a *app) building(command []string, build func()) {
+	a.stopWorking()
+	w := a.err.Building("building: " + strings.Join(command, " "))
+	defer w.Stop()
+	build()
 }
 
 func (a *app) importSeed(ctx context.Context, path string, rest *seed.Seed) error {

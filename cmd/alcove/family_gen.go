@@ -37,7 +37,10 @@ run. Commit both files; --check fails if they are out of date.`,
 		if len(args) > 0 {
 			dir = args[0]
 		}
+		a.stopWorking()
+		working := a.err.Building("go run " + generator + ", which is compiled at first:")
 		out, err := generate(c.Context(), dir)
+		working.Stop()
 		if err != nil {
 			return fmt.Errorf("generate %s: %w", dir, err)
 		}

@@ -5,20 +5,42 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/project"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
-// cleanMachine makes the guide's test build with an empty cache of Go's, too, which takes a minute.
+// cleanMachine makes the guide's tests build with an empty cache of Go's, too, which takes a minute, where there is no network (make guides).
 const cleanMachine = "ALCOVE_CLEAN_MACHINE"
+
+// timeGuide tells how long the guide takes in a language. On a clean machine it fails if there is a network.
+func timeGuide(t *testing.T, language string) {
+	t.Helper()
+	where := "here"
+	if os.Getenv(cleanMachine) != "" {
+		where = "from an empty home, without a network"
+		all, err := net.Interfaces()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range all {
+			if i.Flags&net.FlagLoopback == 0 && i.Flags&net.FlagUp != 0 {
+				t.Fatalf("%s: got the network %s, want none", cleanMachine, i.Name)
+			}
+		}
+	}
+	began := time.Now()
+	t.Cleanup(func() { t.Logf("the guide in %s took %.0f s %s", language, time.Since(began).Seconds(), where) })
+}
 
 // scaffolds has the environment of an empty home without network in which the compilers of a language are found, and nothing else of
 // this process's environment. rustup's toolchains are those of this user; the registry of cargo is that of the empty home.
@@ -125,6 +147,7 @@ func TestTheGuideWorksInEachLanguage(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			env, dir := scaffolds(t, language), t.TempDir()
+			timeGuide(t, language)
 			lines := blockOf(t, guide, "## From nothing to installed")
 			runInShell(t, env, "cd "+dir+" && "+strings.Replace(lines[0], "--lang go", "--lang "+language, 1))
 			dir = filepath.Join(dir, "tea")

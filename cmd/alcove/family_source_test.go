@@ -69,6 +69,7 @@ func TestTheGuideWorksInLanguagesThatAreNotCompiled(t *testing.T) {
 				t.Skip("there are no templates without -tags guests, after make guests")
 			}
 			env, dir := readmeHome(t), t.TempDir()
+			timeGuide(t, language)
 			lines := blockOf(t, guide, "with `--lang javascript`")
 			end := map[string]string{"javascript": "js", "typescript": "ts", "python": "py"}[language]
 			for i := range lines {

@@ -21,7 +21,7 @@ import (
 type costs struct {
 	lines      int           // of its source
 	bytes      int           // of the packed module
-	cold, warm time.Duration // to load it, compiled and from the cache
+	cold, warm time.Duration // of processor time to load it, compiled and from the cache
 	first      time.Duration // call after a load
 	call       time.Duration // a small echo
 	operations time.Duration // a call with four operations of the host, which answers at once
@@ -144,7 +144,7 @@ func (c *costs) measureCalls(t *testing.T, m *sandbox.Module, calls int) {
 	c.call, c.operations, c.large, c.next, c.rate = median(small), median(four), median(large), median(next), median(rates)
 }
 
-// loaded loads a module in a sandbox of its own, and returns how long that took.
+// loaded loads a module in a sandbox of its own, and returns the processor time that it took, which a busy machine changes little.
 func loaded(t testing.TB, packed []byte, cache sandbox.Cache) (*sandbox.Module, time.Duration) {
 	t.Helper()
 	box, err := sandbox.New(sandbox.Config{Cache: cache})
@@ -152,9 +152,9 @@ func loaded(t testing.TB, packed []byte, cache sandbox.Cache) (*sandbox.Module, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	began := time.Now()
+	began := processor()
 	m, err := box.Admit(t.Context(), packed, sandbox.Options{Vetted: true})
-	took := time.Since(began)
+	took := processor() - began
 	if err != nil {
 		t.Fatal(err)
 	}

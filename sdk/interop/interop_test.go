@@ -39,12 +39,15 @@ type scene struct {
 	Kind    abi.Kind
 	Request map[string]json.RawMessage
 	Columns [][]*float32
-	Host    []struct {
-		Op       string
-		Request  json.RawMessage
-		Response json.RawMessage
-		Error    *abi.Error
-	}
+	Host    []step
+}
+
+// step is an operation that a guest asks for, and what it is answered.
+type step struct {
+	Op       string
+	Request  json.RawMessage
+	Response json.RawMessage
+	Error    *abi.Error
 }
 
 func scenes(t testing.TB) (all []scene) {

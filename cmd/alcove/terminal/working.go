@@ -10,6 +10,7 @@ const (
 	quietFor    = time.Second // before anything is shown
 	redrawEvery = 200 * time.Millisecond
 	eraseLine   = "\r\x1b[K"
+	lineEvery   = 5 * time.Second // of Building, elsewhere than on a terminal
 )
 
 // Working shows on a terminal, after a second, that a command is at work and for how long. The line is erased by Stop and
@@ -22,6 +23,30 @@ func (o *Output) Working(what string) *Working {
 	}
 	go w.run(time.Now())
 	return w
+}
+
+// Building is Working for what takes long and is watched, such as a compiler: elsewhere than on a terminal it prints a line every few seconds.
+func (o *Output) Building(what string) *Working {
+	if o.redraws {
+		return o.Working(what)
+	}
+	w := &Working{output: o, what: Line(what), stop: make(chan struct{}), stopped: make(chan struct{})}
+	go w.lines(time.Now())
+	return w
+}
+
+func (w *Working) lines(start time.Time) {
+	defer close(w.stopped)
+	tick := time.NewTicker(lineEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case now := <-tick.C:
+			_ = w.output.Printf("%s %d s\n", w.what, int(now.Sub(start).Seconds())) // errors are left to what prints results
+		}
+	}
 }
 
 // Working is a line that tells how long a command has been at work.

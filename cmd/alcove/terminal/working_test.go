@@ -63,3 +63,22 @@ func TestWithoutATerminalNobodyIsToldOfWork(t *testing.T) {
 		}
 	})
 }
+
+func TestABuildTellsElsewhereThanOnATerminalEveryFewSecondsHowLongItTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got strings.Builder
+		w := New(&got, func(string) string { return "" }).Building("building: sh build.sh")
+		time.Sleep(2*lineEvery + time.Millisecond)
+		w.Stop()
+		if want := "building: sh build.sh 5 s\nbuilding: sh build.sh 10 s\n"; got.String() != want {
+			t.Errorf("printed %q, want %q", got.String(), want)
+		}
+		o, drawn := onTerminal()
+		w = o.Building("building: sh build.sh")
+		time.Sleep(quietFor + time.Millisecond)
+		w.Stop()
+		if want := eraseLine + "| building: sh build.sh 1 s" + eraseLine; drawn.String() != want {
+			t.Errorf("printed %q, want %q", drawn, want)
+		}
+	})
+}

@@ -23,8 +23,9 @@ type Report struct {
 type Loop struct {
 	Server Server
 	Report func(Report)
-	Self   string        // the program that the word alcove at the beginning of a build command stands for; empty: that of PATH
-	Every  time.Duration // how often to look for changes; 0: 100 ms
+	Around func(command []string, build func()) // runs a build, and may tell how long it takes; nil: nothing is told
+	Self   string                               // the program that the word alcove at the beginning of a build command stands for; empty: that of PATH
+	Every  time.Duration                        // how often to look for changes; 0: 100 ms
 }
 
 // Run builds the project of a directory, and again after each change, until ctx ends. A change during a build causes another build.
@@ -76,7 +77,14 @@ func (l Loop) open(dir string) (*Project, error) {
 // once builds and serves the project, and reports it.
 func (l Loop) once(ctx context.Context, p *Project) {
 	began := time.Now()
-	module, manifest, err := p.Build(ctx)
+	var module, manifest []byte
+	var err error
+	build := func() { module, manifest, err = p.Build(ctx) }
+	if l.Around != nil {
+		l.Around(p.Config.Build, build)
+	} else {
+		build()
+	}
 	r := Report{Build: time.Since(began), Err: err}
 	if err == nil {
 		began = time.Now()
