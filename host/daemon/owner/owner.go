@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -21,6 +22,7 @@ const (
 	answerWithin = 10 * time.Second     // to connect and to read the answer to the hello
 	firstPause   = 5 * time.Millisecond // between two attempts, growing
 	longestPause = 250 * time.Millisecond
+	examinedEach = 50 << 20               // bytes a second, a tenth of what an idle machine examines
 	startAgain   = 500 * time.Millisecond // pause before another start, after an owner exited without an error
 )
 
@@ -35,7 +37,7 @@ type Options struct {
 	// Start starts an owner that outlives this process. Its channel carries the owner's exit, should it end:
 	// nil if it left the directory to another owner. A nil Start: start none.
 	Start func() (ended <-chan error, err error)
-	Wait  time.Duration // how long an owner may take to answer; 0: 30 seconds
+	Wait  time.Duration // how long an owner may take to answer; 0: 30 seconds, and 1 for each 50 MB of the directory's database
 }
 
 // Conn is a connection to the owner, after the hello.
@@ -53,7 +55,7 @@ func (c *Conn) Read(p []byte) (int, error) { return c.buffer.Read(p) }
 // Refusal if the owner refuses the hello.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
 	if o.Wait == 0 {
-		o.Wait = defaultWait
+		o.Wait = defaultWait + examining(o.Dir)
 	}
 	if _, err := o.Sharing.CheckDir(o.Dir); err != nil {
 		return nil, err
@@ -77,6 +79,21 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 			return nil, d.gaveUp(ctx, err)
 		}
 	}
+}
+
+// examining is how long an owner may take to examine the database before it answers, which it does after it was killed.
+func examining(dir string) time.Duration {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0 // which connecting will say
+	}
+	var size int64
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+	}
+	return time.Duration(size / examinedEach * int64(time.Second))
 }
 
 // dialer is one Dial in progress.

@@ -309,3 +309,20 @@ func TestDialStartsAnotherWhenTheOwnerItStartedWasKilled(t *testing.T) {
 		t.Errorf("one after the other is killed: %v", err)
 	}
 }
+
+func TestALargeDatabaseMayBeExaminedBeforeItsOwnerAnswers(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "alcove.db"))
+	if err == nil {
+		err = errors.Join(f.Truncate(4<<30), f.Close()) // a sparse file
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := examining(dir), 81*time.Second; got != want {
+		t.Errorf("for a database of 4 GiB the owner may take %s longer, want %s", got, want)
+	}
+	if got := examining(filepath.Join(dir, "none")); got != 0 {
+		t.Errorf("for a directory that is not there it may take %s longer, want no time", got)
+	}
+}
