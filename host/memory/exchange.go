@@ -25,6 +25,9 @@ const (
 	logs      = "_logs"     // events of the logs of other replicas, by replica and sequence number
 )
 
+// Tracking is what the names of branches begin with that receive from other spaces.
+const Tracking = lineage.Tracking
+
 // isExchange reports whether a collection has what exchanges of versions keep.
 func isExchange(collection string) bool {
 	return collection == origins || collection == knowledge || collection == exchanges || collection == logs

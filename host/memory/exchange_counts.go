@@ -16,7 +16,7 @@ import (
 const (
 	mostCounting = 256     // replicas that counted a memory
 	mostCounts   = 1 << 53 // of a replica
-	longestToken = 64      // bytes of a mark's
+	longestMark  = 64      // bytes
 )
 
 // CountMark and Replicated are how spaces exchange counters.
@@ -38,11 +38,11 @@ func (s *Space) nameReplicas() error {
 // not exchanged.
 func (a *Access) CountMark(ctx context.Context, scope provenance.Scope) (CountMark, error) {
 	if _, err := a.permitted(scope, ToRead); err != nil {
-		return CountMark{}, err
+		return "", err
 	}
 	b, err := a.space.branch(Default)
 	if err != nil {
-		return CountMark{}, err
+		return "", err
 	}
 	mark, err := a.space.counters.Mark(ctx, b)
 	return mark, a.space.translate("read how far counters are", err)
@@ -50,27 +50,26 @@ func (a *Access) CountMark(ctx context.Context, scope provenance.Scope) (CountMa
 
 // CountQuery selects counters for another space.
 type CountQuery struct {
-	Scope  provenance.Scope
-	Since  uint64 // Version of the mark that the receiver has
-	Cursor []byte
-	Limit  int // 0: Limits.Page
+	Scope provenance.Scope
+	From  CountMark // that the receiver has, or next of the page before
+	Limit int       // to look at; 0: Limits.Page
 }
 
 // Counted lists counters that were written since a mark. next is empty at the end.
-func (a *Access) Counted(ctx context.Context, q CountQuery) (list []Replicated, next []byte, err error) {
+func (a *Access) Counted(ctx context.Context, q CountQuery) (list []Replicated, next CountMark, err error) {
 	s := a.space
 	if q.Scope, err = a.permitted(q.Scope, ToRead); err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	b, err := s.branch(Default)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
-	list, next, err = s.counters.Since(ctx, b, q.Since, q.Cursor, s.page(q.Limit), func(key store.Key) bool {
+	list, next, err = s.counters.Since(ctx, b, q.From, s.page(q.Limit), func(key store.Key) bool {
 		return q.Scope.Covers(key.Namespace) && a.caller.Rights.MayRead(key.Namespace)
 	})
 	if errors.Is(err, counters.ErrPlace) {
-		return nil, nil, invalid("%v", err)
+		return nil, "", invalid("%v", err)
 	}
 	return list, next, s.translate("list counters", err)
 }
@@ -83,11 +82,16 @@ type ReceivedCounts struct {
 	Mark  CountMark    // that the sender had before it listed the first of them; with the last of them alone
 }
 
+// keptMark is how a mark is kept among counters.
+type keptMark struct {
+	Mark CountMark `json:"m"`
+}
+
 func countedKey(space string, scope provenance.Scope) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: counters.Collection, Name: scope.Key() + "." + space}
 }
 
-// CountsKnown returns the mark up to which the counters of another space were received; the zero CountMark: none were.
+// CountsKnown returns the mark up to which the counters of another space were received; empty: none were.
 func (a *Access) CountsKnown(ctx context.Context, space string, scope provenance.Scope) (mark CountMark, err error) {
 	if _, err := a.permitted(scope, ToWrite); err != nil {
 		return mark, err
@@ -100,14 +104,16 @@ func (a *Access) CountsKnown(ctx context.Context, space string, scope provenance
 	if err != nil || found[0] == nil {
 		return mark, a.space.translate("read which counters are known", err)
 	}
-	return mark, json.Unmarshal(found[0], &mark)
+	var kept keptMark
+	err = json.Unmarshal(found[0], &kept)
+	return kept.Mark, err
 }
 
 // ReceiveCounts joins counters of another space with those of the default branch, and returns how many memories had news. What each
 // replica counted is kept by itself, so that nothing is counted twice, by whatever way it came.
 func (a *Access) ReceiveCounts(ctx context.Context, in ReceivedCounts) (news int, err error) {
 	s := a.space
-	if len(in.List) > s.limits.Batch || len(in.Mark.Token) > longestToken || len(in.Space) > longestReplica {
+	if len(in.List) > s.limits.Batch || len(in.Mark) > longestMark || len(in.Space) > longestReplica {
 		return 0, invalid("counters of %d memories: at most %d can be received at once", len(in.List), s.limits.Batch)
 	}
 	for _, one := range in.List {
@@ -120,8 +126,8 @@ func (a *Access) ReceiveCounts(ctx context.Context, in ReceivedCounts) (news int
 		return 0, err
 	}
 	var with []store.CounterWrite
-	if in.Mark != (CountMark{}) {
-		value, err := json.Marshal(in.Mark)
+	if in.Mark != "" {
+		value, err := json.Marshal(keptMark{in.Mark})
 		if err != nil {
 			return 0, err
 		}

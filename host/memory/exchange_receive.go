@@ -25,9 +25,9 @@ const (
 	longestState   = 64 << 10       // bytes of the state of an exchange
 )
 
-// Received are versions that another space sent, for a branch that tracks it.
+// Received are versions that another space sent.
 type Received struct {
-	Branch   string
+	Branch   string      // that tracks the other space; without State the one that is exchanged
 	Versions []Exchanged // at most Limits.Batch
 	Known    provenance.Knowledge
 	Scope    provenance.Scope
@@ -42,6 +42,7 @@ type ReceivedResult struct {
 	Taken     int // written
 	Known     int // had before, or superseded
 	Events    int // of logs, written
+	Version   uint64
 	Conflicts []ExchangeConflict
 }
 
@@ -69,8 +70,8 @@ func (a *Access) ExchangeState(ctx context.Context, branch string) (json.RawMess
 	return r.Value, err
 }
 
-// Receive writes versions of another space to a branch that tracks it, in one commit. Hooks are asked as about stores, and the caller needs the
-// right to write each namespace. Versions that the branch knows are left out.
+// Receive writes versions of another space, in one commit. Hooks are asked as about stores, and the caller needs the right to write each
+// namespace. Versions that the branch knows are left out. It is a retryable conflict if the branch that is exchanged changed meanwhile.
 func (a *Access) Receive(ctx context.Context, in Received, w Write) (ReceivedResult, error) {
 	w = a.sign(w)
 	b, err := a.space.branch(in.Branch)
@@ -98,7 +99,11 @@ func (a *Access) Receive(ctx context.Context, in Received, w Write) (ReceivedRes
 	if err := r.all(ctx); err != nil {
 		return ReceivedResult{}, a.space.translate("receive", err)
 	}
-	return r.result, r.commit(ctx, w)
+	err = r.commit(ctx, w)
+	if in.State == nil && errors.Is(err, store.ErrConflict) {
+		err = &Error{Code: Conflict, Retryable: true, Cause: err, Message: "memories were changed while they were received: synchronise again"}
+	}
+	return r.result, err
 }
 
 // receiving is a Receive that runs.
@@ -280,8 +285,17 @@ func (r *receiving) all(ctx context.Context) error {
 	var found []store.Entry
 	var err error
 	if n > 0 {
-		if found, err = r.stage.space.engine.GetAt(ctx, r.stage.branch.Lineage, keys); err != nil {
+		if found, err = r.stage.space.engine.GetAt(ctx, r.stage.branch.Lineage.At(r.head), keys); err != nil {
 			return err
+		}
+	}
+	if r.in.State == nil { // others write here, too
+		for i, e := range found[:n] {
+			expected := uint64(0)
+			if e.Exists() {
+				expected = e.Version
+			}
+			remember(&r.stage.seen, site{Key: keys[i]}, expected)
 		}
 	}
 	for i, e := range r.in.Versions {
@@ -293,6 +307,9 @@ func (r *receiving) all(ctx context.Context) error {
 		if err := r.learn(); err != nil {
 			return err
 		}
+	}
+	if r.in.State == nil {
+		return nil
 	}
 	state, err := recorded(r.in.State)
 	r.stage.set(site{Key: exchangeKey()}, state)
@@ -494,7 +511,8 @@ func (r *receiving) commit(ctx context.Context, w Write) error {
 		}
 		t.set(site{Key: originKey(at.Key)}, noted)
 	}
-	_, err = t.finish(ctx, Commit{Write: w}, store.Request{}, "receive")
+	done, err := t.finish(ctx, Commit{Write: w}, store.Request{}, "receive")
+	r.result.Version = done.Version
 	return err
 }
 

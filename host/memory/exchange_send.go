@@ -49,6 +49,9 @@ type sending struct {
 // exchangeStep is how many keys are looked at together.
 const exchangeStep = 500
 
+// changesRead is how many changes are read for each version that a page may have: most are of memories, or of their origins.
+const changesRead = 2
+
 // Versions lists the newest versions of memories on a branch that a receiver does not know.
 func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, error) {
 	b, err := a.branch(q.Branch)
@@ -80,7 +83,7 @@ func (p *sending) changes(ctx context.Context, at ExchangePlace) error {
 		segment := p.lineage[len(p.lineage)-1-at.Segment]
 		at.After = max(at.After, p.sure(segment))
 		for at.After < segment.At {
-			changes, next, err := p.space.engine.Changes(ctx, segment.Branch, at.After, segment.At, changesPage)
+			changes, next, err := p.space.engine.Changes(ctx, segment.Branch, at.After, segment.At, min(changesPage, changesRead*p.query.Limit))
 			if err != nil {
 				return err
 			}

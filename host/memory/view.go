@@ -126,7 +126,7 @@ func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int
 
 // count counts the live entries of a collection in some namespaces: by the index, or, of one namespace, by reading while that is not ready.
 func (s *Space) count(ctx context.Context, v view, namespaces []string, collection string) (int, error) {
-	if s.upkeep.IsFilled() {
+	if s.upkeep.IsFilled() && v.branch.IsSearched() {
 		n, err := s.index.Count(ctx, v.search(namespaces, collection))
 		return n, s.translate("count", err)
 	}

@@ -32,6 +32,8 @@ type Client struct {
 	url    string
 	key    string
 	client *http.Client
+
+	packing packing
 }
 
 // NewClient returns a client of a server, with an API key and the certificates to trust; nil: the system's. It does not connect.
@@ -56,7 +58,7 @@ func NewClient(address, key string, roots *x509.CertPool) (*Client, error) {
 		DisableCompression:    true,
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Client{strings.TrimRight(parsed.String(), "/"), key, client}, nil
+	return &Client{url: strings.TrimRight(parsed.String(), "/"), key: key, client: client}, nil
 }
 
 // CheckURL reads the URL of a server.
@@ -86,7 +88,7 @@ func (c *Client) Versions(ctx context.Context, r request) (page, error) {
 		return page{}, err
 	}
 	defer body.Close()
-	return readPage(body)
+	return c.packing.read(body)
 }
 
 // Receive implements Peer.
@@ -109,7 +111,7 @@ func (c *Client) ask(ctx context.Context, path string, in, out any) error {
 
 // post sends a request. The caller closes the body of the answer.
 func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, error) {
-	body, kind, err := encode(in)
+	body, kind, err := c.encode(in)
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +141,10 @@ func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, 
 const patience = 2 * time.Minute
 
 // encode returns the body of a request, and its type.
-func encode(in any) (body []byte, kind string, err error) {
+func (c *Client) encode(in any) (body []byte, kind string, err error) {
 	var b bytes.Buffer
 	if p, ok := in.(page); ok {
-		err = p.write(&b)
+		err = c.packing.write(&b, p)
 		return b.Bytes(), "application/zstd", err
 	}
 	err = json.NewEncoder(&b).Encode(in)

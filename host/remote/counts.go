@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -21,18 +20,16 @@ const countsPage = 1000
 // countRequest asks for a page of counters.
 type countRequest struct {
 	Scope provenance.Scope `json:"scope"`
-	Since uint64           `json:"since,omitempty"` // Version of the mark that is known
-	From  string           `json:"from,omitempty"`
+	From  memory.CountMark `json:"from,omitempty"` // the mark that is known, or next of the page before
 }
 
 // countsSince is a page of counters.
 func countsSince(ctx context.Context, us *memory.Access, r countRequest) (page, error) {
-	from, err := base64.RawURLEncoding.DecodeString(r.From)
-	if err != nil || len(r.From) > longestToken {
+	if len(r.From) > longestToken {
 		return page{}, invalid("the place to continue from is none that a server gave")
 	}
-	list, next, err := us.Counted(ctx, memory.CountQuery{Scope: r.Scope, Since: r.Since, Cursor: from, Limit: countsPage})
-	return page{header: header{Scope: r.Scope}, counts: list, next: base64.RawURLEncoding.EncodeToString(next)}, err
+	list, next, err := us.Counted(ctx, memory.CountQuery{Scope: r.Scope, From: r.From, Limit: countsPage})
+	return page{header: header{Scope: r.Scope}, counts: list, next: string(next)}, err
 }
 
 func (s *Space) pullCounts(ctx context.Context, from Peer, theirs introduced) (news int, err error) {
@@ -41,13 +38,13 @@ func (s *Space) pullCounts(ctx context.Context, from Peer, theirs introduced) (n
 	if err != nil || known == theirs.Counts {
 		return 0, err
 	}
-	for r, more := (countRequest{Scope: theirs.Scope, Since: known.Version}), true; more; {
+	for r, more := (countRequest{Scope: theirs.Scope, From: known}), true; more; {
 		pg, err := from.Counts(ctx, r)
 		if err != nil {
 			return news, err
 		}
 		in := memory.ReceivedCounts{Space: theirs.Space, Scope: theirs.Scope, List: pg.counts}
-		if r.From, more = pg.next, pg.next != ""; !more {
+		if r.From, more = memory.CountMark(pg.next), pg.next != ""; !more {
 			in.Mark = theirs.Counts
 		}
 		got, err := us.ReceiveCounts(ctx, in)
@@ -65,13 +62,13 @@ func (s *Space) pushCounts(ctx context.Context, to Peer, ours memory.Peer, their
 	if err != nil || mark == theirs.Counts {
 		return 0, err
 	}
-	for r, more := (countRequest{Scope: theirs.Scope, Since: theirs.Counts.Version}), true; more; {
+	for r, more := (countRequest{Scope: theirs.Scope, From: theirs.Counts}), true; more; {
 		pg, err := countsSince(ctx, us, r)
 		if err != nil {
 			return news, err
 		}
 		pg.Space = ours.Space
-		if r.From, more = pg.next, pg.next != ""; !more {
+		if r.From, more = memory.CountMark(pg.next), pg.next != ""; !more {
 			pg.Mark = mark
 		}
 		got, err := to.Count(ctx, pg)
@@ -110,7 +107,7 @@ func (s *Server) serveCounts(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.counts(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			pg.write(w) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // who left asks again
 			return
 		}
 	}
@@ -124,7 +121,7 @@ func (c *Client) Counts(ctx context.Context, r countRequest) (page, error) {
 		return page{}, err
 	}
 	defer body.Close()
-	return readPage(body)
+	return c.packing.read(body)
 }
 
 // Count implements Peer.

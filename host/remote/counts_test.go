@@ -65,6 +65,39 @@ func TestCountersOfAllSpacesAddUp(t *testing.T) {
 	}
 }
 
+// Whatever an exchange writes is news to whoever watches its space.
+func TestSpacesWithoutNewsWriteNothing(t *testing.T) {
+	laptop, hub := pair(t)
+	desk := newSide(t, "desk", testspace.Options{})
+	for _, s := range []*side{laptop, hub, desk} {
+		s.put("default", "k", "of "+s.Caller.Agent)
+		s.recall("k", 1)
+		s.log("default", "noted")
+	}
+	round := func() (versions string) {
+		laptop.sync(hub)
+		desk.sync(hub)
+		laptop.sync(desk)
+		for _, s := range []*side{laptop, hub, desk} {
+			newest, err := s.Memory.Newest(t.Context())
+			if err != nil {
+				t.Fatalf("read the newest version: %v", err)
+			}
+			versions += fmt.Sprint(newest, " ")
+		}
+		return versions
+	}
+	before := round()
+	for range 5 {
+		now := round()
+		if now == before {
+			return
+		}
+		before = now
+	}
+	t.Errorf("after six rounds of syncs the versions go on to %s, want that they rest", before)
+}
+
 func TestCountersOfWhatNeverLeavesStay(t *testing.T) {
 	laptop, hub := pair(t)
 	laptop.put("default", "k", "one")

@@ -58,7 +58,7 @@ func through[T any](w wire, in T, up bool) (out T, err error) {
 
 func (w wire) page(p page, up bool) (page, error) {
 	var b bytes.Buffer
-	if err := p.write(&b); err != nil {
+	if err := (&packing{}).write(&b, p); err != nil {
 		return page{}, err
 	}
 	if w.sent != nil && up {
@@ -67,7 +67,7 @@ func (w wire) page(p page, up bool) (page, error) {
 		json.NewEncoder(w.sent).Encode(p.counts)
 	}
 	data, broken := w.pass(b.Bytes())
-	p, err := readPage(bytes.NewReader(data))
+	p, err := (&packing{}).read(bytes.NewReader(data))
 	if broken != nil && err == nil {
 		return p, errors.New("a page that was cut was read")
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/provenance"
 )
 
-// Tracking is what the names of branches begin with that receive from other spaces.
-const Tracking = "remotes/"
-
 // mergedAtOnce is how many versions a branch that tracks another space receives before they are merged: a merge is one commit.
 const mergedAtOnce = 20_000
 
@@ -26,7 +23,7 @@ type Result struct {
 	Taken     int        `json:"taken"` // versions written
 	Known     int        `json:"known"` // that it had before
 	Conflicts []Conflict `json:"conflicts,omitempty"`
-	Version   uint64     `json:"version,omitempty"` // of the last merge; 0: there was nothing to merge
+	Version   uint64     `json:"version,omitempty"` // of the last commit; 0: there was nothing to write
 	Counted   int        `json:"counted,omitempty"` // memories that have other counters now
 	Events    int        `json:"events,omitempty"`  // of logs, written
 }
@@ -60,7 +57,7 @@ type receiver struct {
 }
 
 func trackingBranch(peer, branch string) string {
-	return Tracking + peer + "/" + cmp.Or(branch, memory.Default)
+	return memory.Tracking + peer + "/" + cmp.Or(branch, memory.Default)
 }
 
 // owner is the access that forks, merges and deletes the tracking branch, which needs no right of the caller: what lies on it was written
@@ -140,6 +137,24 @@ func (r *receiver) take(ctx context.Context, p progress, pg page) (progress, Res
 	return next, done, err
 }
 
+// whole receives an exchange of one page, without a tracking branch. It reports whether it could: what is refused has to be found out, which
+// takes several commits.
+func (r *receiver) whole(ctx context.Context, scope provenance.Scope, pg page) (Result, bool, error) {
+	if pg.next != "" || len(pg.versions) > r.space.Limits().Batch {
+		return Result{}, false, nil
+	}
+	in := memory.Received{Branch: r.branch, Versions: pg.versions, Known: pg.Known, Scope: scope, Strategy: r.strategy, Complete: true}
+	got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
+	if isRefused(err) && len(in.Versions) > 0 {
+		return Result{}, false, nil
+	}
+	return resultOf(got), true, err
+}
+
+func resultOf(r memory.ReceivedResult) Result {
+	return Result{Taken: r.Taken, Known: r.Known, Conflicts: r.Conflicts, Events: r.Events, Version: r.Version}
+}
+
 // after returns the error of an exchange. One that was refused begins anew, from what the sender has then.
 func (r *receiver) after(ctx context.Context, err error) error {
 	if !isRefused(err) {
@@ -157,7 +172,7 @@ func isRefused(err error) bool {
 func (r *receiver) receive(ctx context.Context, in memory.Received, before json.RawMessage) (Result, error) {
 	got, err := r.space.As(r.caller).Receive(ctx, in, memory.Write{})
 	if !isRefused(err) || len(in.Versions) == 0 {
-		return Result{Taken: got.Taken, Known: got.Known, Conflicts: got.Conflicts, Events: got.Events}, err
+		return resultOf(got), err
 	}
 	if len(in.Versions) == 1 {
 		return Result{}, &memory.Error{Code: memory.Denied, Cause: err, Message: fmt.Sprintf("%s#%s is refused: %v. Forget it, or leave its namespace out with --never",

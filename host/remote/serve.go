@@ -33,6 +33,7 @@ type Server struct {
 	turns   turns
 	waiting atomic.Int32 // requests for news
 	reading reading
+	packing packing
 }
 
 // reading bounds the pages that are in memory at once. The zero value is ready for use.
@@ -126,7 +127,7 @@ func nameOf(space string) (string, error) {
 
 // checkBranch refuses branches that track other spaces.
 func checkBranch(name string) error {
-	if strings.HasPrefix(name, Tracking) {
+	if strings.HasPrefix(name, memory.Tracking) {
 		return invalid("branch %q tracks another space: exchange the branch that it is merged into", clip(name))
 	}
 	return nil
@@ -172,6 +173,11 @@ func (s *Server) receive(ctx context.Context, who memory.Caller, pg page) (done 
 			return done, err
 		}
 	}
+	if _, underway := r.state(ctx); !underway {
+		if done, ok, err := r.whole(ctx, pg.Scope, pg); ok || err != nil {
+			return done, err
+		}
+	}
 	p, err := r.begin(ctx, progress{Space: pg.Space, Branch: r.branch, Scope: pg.Scope, At: pg.At})
 	if err != nil {
 		return done, err
@@ -208,7 +214,7 @@ func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.versions(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			pg.write(w) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // who left asks again
 			return
 		}
 	}
@@ -224,7 +230,7 @@ func (s *Server) taking(take func(context.Context, memory.Caller, page) (Result,
 			return
 		}
 		defer leave()
-		pg, err := readPage(r.Body)
+		pg, err := s.packing.read(r.Body)
 		if err != nil {
 			refuse(w, invalid("%v", err))
 			return

@@ -46,7 +46,7 @@ type introduced struct {
 	// Received is how far an earlier push came that was interrupted.
 	Received *progress `json:"received,omitempty"`
 	// Counts is the present mark of the counters, or of a push the one up to which those of the sender are known.
-	Counts memory.CountMark `json:"counts,omitzero"`
+	Counts memory.CountMark `json:"counts,omitempty"`
 }
 
 // request asks for a page of versions.
@@ -141,6 +141,11 @@ func (s *Space) pullVersions(ctx context.Context, from Peer, r *receiver, ours m
 		}
 		if first && !underway && s.idle(a.page, ours, theirs) {
 			return done, nil
+		}
+		if first && !underway {
+			if got, ok, err := r.whole(ctx, p.Scope, a.page); ok || err != nil {
+				return got, err
+			}
 		}
 		if first {
 			if p, err = r.begin(ctx, p); err != nil {

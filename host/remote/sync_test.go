@@ -446,7 +446,7 @@ func TestAPageThatIsTooLargeIsNotRead(t *testing.T) {
 		"nothing":          {&bytes.Buffer{}, "cut short"},
 		"a long next page": {packed(t, head, `{"end":true,"next":"`+strings.Repeat("x", 9000)+`"}`), "says that"},
 	} {
-		if _, err := readPage(c.body); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := (&packing{}).read(c.body); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s is answered with %v, want %q", name, err, c.says)
 		}
 	}
@@ -454,12 +454,12 @@ func TestAPageThatIsTooLargeIsNotRead(t *testing.T) {
 
 func FuzzReadPage(f *testing.F) {
 	var b bytes.Buffer
-	if err := lying(func(*page) {}).write(&b); err != nil {
+	if err := (&packing{}).write(&b, lying(func(*page) {})); err != nil {
 		f.Fatalf("write a page: %v", err)
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := readPage(bytes.NewReader(data)); err == nil && len(p.versions) > mostVersions {
+		if p, err := (&packing{}).read(bytes.NewReader(data)); err == nil && len(p.versions) > mostVersions {
 			t.Errorf("a page has %d versions, want at most %d", len(p.versions), mostVersions)
 		}
 		if _, err := placeOf(string(data)); err == nil && len(data) > longestToken {
@@ -505,4 +505,65 @@ func TestHooksOfTheReceiverAreAsked(t *testing.T) {
 	laptop.forget("default", "n5")
 	laptop.sync(hub)
 	hub.mustHave("default", "n8", "allowed")
+}
+
+// brief is a server that gives one page.
+type brief struct {
+	wire
+	pages *int
+}
+
+func (w brief) Versions(ctx context.Context, r request) (page, error) {
+	if *w.pages++; *w.pages > 1 {
+		return page{}, errWire
+	}
+	return w.wire.Versions(ctx, r)
+}
+
+func TestWhatWasReceivedIsSearchedOnceItIsMerged(t *testing.T) {
+	laptop, hub := pair(t)
+	for i := range 20 {
+		hub.put("default", fmt.Sprint("k", i), "tea under the bridge")
+	}
+	w := hub.wire()
+	w.server.Page = 7
+	if _, err := laptop.Pull(t.Context(), brief{w, new(int)}, Exchange{Remote: "hub"}); err == nil {
+		t.Fatal("a pull that was cut ends without an error, want one")
+	}
+	if report, err := laptop.Memory.Verify(t.Context()); err != nil || len(report.Findings) > 0 {
+		t.Errorf("a space with an exchange that was cut is verified with %+v, %v, want no findings", report, err)
+	}
+	found := func() int {
+		t.Helper()
+		hits, err := laptop.Memory.As(laptop.Caller).Search(t.Context(), memory.Search{Text: "bridge", K: 50})
+		if err != nil {
+			t.Fatalf("search: %v", err)
+		}
+		return len(hits.Hits)
+	}
+	if n := found(); n != 0 {
+		t.Errorf("after a pull that was cut %d memories are found, want none", n)
+	}
+	got, err := laptop.Pull(t.Context(), w, Exchange{Remote: "hub"})
+	if err != nil || got.Taken != 13 {
+		t.Errorf("the pull that went on took %d, %v, want the 13 that were left", got.Taken, err)
+	}
+	if n := found(); n != 20 {
+		t.Errorf("after the pull %d memories are found, want 20", n)
+	}
+}
+
+func TestAnExchangeOfOnePageIsOneCommit(t *testing.T) {
+	laptop, hub := pair(t)
+	hub.put("default", "k", "one")
+	laptop.sync(hub)
+	hub.put("default", "k", "two")
+	before, err := laptop.Memory.Newest(t.Context())
+	if err != nil {
+		t.Fatalf("read the newest version: %v", err)
+	}
+	got, err := laptop.Pull(t.Context(), hub.wire(), Exchange{Remote: "hub"})
+	if after, _ := laptop.Memory.Newest(t.Context()); err != nil || after != before+1 || got.Version != after {
+		t.Errorf("a pull of one memory made versions %d to %d and says %d, %v, want one", before, after, got.Version, err)
+	}
 }

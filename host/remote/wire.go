@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -35,7 +36,7 @@ type header struct {
 	Scope    provenance.Scope     `json:"scope"`
 	Known    provenance.Knowledge `json:"known"`              // what the sender knows
 	Strategy memory.Strategy      `json:"strategy,omitempty"` // of a push
-	Mark     memory.CountMark     `json:"mark,omitzero"`      // of the sender's counters, of which this is the last page
+	Mark     memory.CountMark     `json:"mark,omitempty"`     // of the sender's counters, of which this is the last page
 }
 
 // trailer ends a page: what was cut short has none.
@@ -58,12 +59,31 @@ type countsLine struct {
 	Counted *memory.Replicated `json:"counted,omitempty"`
 }
 
+// packing keeps compressors, which have megabytes. The zero value is ready for use.
+type packing struct{ packers, unpackers sync.Pool }
+
+func (k *packing) packer(w io.Writer) (*zstd.Encoder, error) {
+	if packed, ok := k.packers.Get().(*zstd.Encoder); ok {
+		packed.Reset(w)
+		return packed, nil
+	}
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+}
+
+func (k *packing) unpacker(r io.Reader) (*zstd.Decoder, error) {
+	if unpacked, ok := k.unpackers.Get().(*zstd.Decoder); ok {
+		return unpacked, unpacked.Reset(r)
+	}
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(largestFrame), zstd.WithDecoderMaxMemory(longestPage))
+}
+
 // write writes a page, compressed.
-func (p page) write(w io.Writer) error {
-	packed, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+func (k *packing) write(w io.Writer, p page) error {
+	packed, err := k.packer(w)
 	if err != nil {
 		return err
 	}
+	defer k.packers.Put(packed)
 	p.Alcove, p.Format = "versions", 1
 	lines := json.NewEncoder(packed)
 	lines.SetEscapeHTML(false)
@@ -83,13 +103,16 @@ func (p page) write(w io.Writer) error {
 // errCut is the error of a page that does not end.
 var errCut = errors.New("what the other space sent was cut short")
 
-// readPage reads a page.
-func readPage(r io.Reader) (p page, err error) {
-	unpacked, err := zstd.NewReader(io.LimitReader(r, longestBody), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(largestFrame), zstd.WithDecoderMaxMemory(longestPage))
+// read reads a page.
+func (k *packing) read(r io.Reader) (p page, err error) {
+	unpacked, err := k.unpacker(io.LimitReader(r, longestBody))
 	if err != nil {
 		return p, err
 	}
-	defer unpacked.Close()
+	defer func() {
+		unpacked.Reset(nil) //nolint:errcheck // lets go of r
+		k.unpackers.Put(unpacked)
+	}()
 	lines := bufio.NewScanner(io.LimitReader(unpacked, longestPage))
 	lines.Buffer(nil, longestLine)
 	if err := line(lines, &p.header); err != nil {

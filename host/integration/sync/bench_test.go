@@ -143,8 +143,9 @@ func BenchmarkPull(b *testing.B) {
 	for range b.N {
 		l := server.StartOn(b, host.Options{}, host.Listen{})
 		must.Do(b, operator.Command(b.Context(), l.Acts, operator.AddRemote, operator.Remote{Name: "hub", URL: hub.URL(), KeyFile: filepath.Join(hub.Dir, "token")}))
-		began := time.Now()
+		began, used := time.Now(), usedCPU()
 		done := mustExchange(l, operator.RemoteRequest{Pull: true})
 		b.ReportMetric(float64(done.Pulled.Taken)/time.Since(began).Seconds(), "memories/s")
+		b.ReportMetric(float64((usedCPU()-used).Microseconds())/float64(done.Pulled.Taken), "CPU-µs/memory")
 	}
 }

@@ -60,8 +60,7 @@ type Counting struct {
 
 	columns map[store.BranchID]*column // guarded by writing
 	looked  uint64                     // counts uses of columns; guarded by writing
-	began   string                     // tells the changes of this process apart from those of others
-	changes uint64                     // of counters; guarded by writing
+	changed changed                    // counters that other spaces know; guarded by writing
 }
 
 // Options are what is counted for.
@@ -80,7 +79,7 @@ type Options struct {
 
 // New returns a Counting without counts.
 func New(o Options) *Counting {
-	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}, began: rand.Text()}
+	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}, changed: changed{began: rand.Text(), last: map[store.Key]uint64{}}}
 }
 
 // Pending returns how many branches and keys have counts that are not written yet.
@@ -169,7 +168,7 @@ func (c *Counting) commit(ctx context.Context, b *lineage.Branch, writes []store
 	for i := range writes {
 		writes[i].Version = head.Version
 	}
-	c.changes++
+	c.note(b, writes)
 	_, err = c.o.Engine.Commit(ctx, store.Batch{Expect: []store.Expectation{b.Alive()}, Counters: writes})
 	c.wrote(b.ID, writes, err)
 	return err
@@ -292,7 +291,6 @@ func (c *Counting) writes(ctx context.Context, b *lineage.Branch, at uint64, del
 	if err != nil {
 		return nil, err
 	}
-	c.changes++
 	keep := min(c.keep(b), at)
 	writes := make([]store.CounterWrite, len(keys))
 	for i, key := range keys {
@@ -307,6 +305,7 @@ func (c *Counting) writes(ctx context.Context, b *lineage.Branch, at uint64, del
 		}
 		writes[i] = store.CounterWrite{Branch: b.ID, Key: key, Version: at, Keep: keep, Value: value}
 	}
+	c.note(b, writes)
 	return writes, nil
 }
 

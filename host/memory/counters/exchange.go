@@ -1,13 +1,17 @@
 package counters
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -15,10 +19,52 @@ import (
 )
 
 // Mark tells how far another space has the counters of this one. Equal marks have the same counters.
-type Mark struct {
-	Version uint64 `json:"version"`
-	Token   string `json:"token"`
+type Mark string
+
+// changed are the counters that were changed since a process began: they may be written as of earlier versions, by which nobody finds them.
+type changed struct {
+	began string               // tells processes apart
+	n     uint64               // changes
+	last  map[store.Key]uint64 // the last change of each key
+	floor uint64               // what changed up to it is not in last
 }
+
+// mostNoted is how many keys are noted as changed; a space that has not asked for long lists all counters again.
+const mostNoted = 100_000
+
+// note notes changes of counters. The caller holds writing.
+func (c *Counting) note(b *lineage.Branch, writes []store.CounterWrite) {
+	if b.Name != c.o.First {
+		return
+	}
+	if len(c.changed.last) > mostNoted {
+		c.changed.last, c.changed.floor = map[store.Key]uint64{}, c.changed.n
+	}
+	for _, w := range writes {
+		if w.Key.Collection == record.Memories {
+			c.changed.n++
+			c.changed.last[w.Key] = c.changed.n
+		}
+	}
+}
+
+// since returns the keys that changed after a mark, in the order of their changes; ok is false if that is not known.
+func (c *changed) since(m Mark) (keys []store.Key, ok bool) {
+	began, text, _ := strings.Cut(string(m), ".")
+	after, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || began != c.began || after < c.floor {
+		return nil, false
+	}
+	for key, n := range c.last {
+		if n > after {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b store.Key) int { return cmp.Compare(c.last[a], c.last[b]) })
+	return keys, true
+}
+
+func (c *changed) mark() Mark { return Mark(c.began + "." + strconv.FormatUint(c.n, 10)) }
 
 // Replicated is what each replica counted of a memory.
 type Replicated struct {
@@ -42,7 +88,7 @@ func told() store.Key {
 // Mark writes what is pending, and returns the present mark, for another space.
 func (c *Counting) Mark(ctx context.Context, b *lineage.Branch) (Mark, error) {
 	if err := c.Flush(ctx); err != nil {
-		return Mark{}, err
+		return "", err
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -50,26 +96,27 @@ func (c *Counting) Mark(ctx context.Context, b *lineage.Branch) (Mark, error) {
 	if err == nil && found[0] == nil && !c.o.ReadOnly {
 		err = c.commit(ctx, b, []store.CounterWrite{{Branch: b.ID, Key: told(), Value: []byte("{}")}})
 	}
-	if err != nil {
-		return Mark{}, err
-	}
-	head, err := c.o.Engine.Head(ctx)
-	return Mark{head.Version, c.began + "." + strconv.FormatUint(c.changes, 10)}, err
+	return c.changed.mark(), err
 }
 
-// Since lists counters of the branch that is exchanged, which were written at a version or later, of keys that are wanted. next is empty at
-// the end.
-func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64, from []byte, limit int, wants func(store.Key) bool) (list []Replicated, next []byte, err error) {
-	cursor, err := c.opened(from)
-	if err != nil {
-		return nil, nil, err
+// Since lists counters of the branch that is exchanged, of keys that are wanted, which changed after a mark; at most limit are looked at. from
+// is the mark, or next of the page before. next is empty at the end.
+func (c *Counting) Since(ctx context.Context, b *lineage.Branch, from Mark, limit int, wants func(store.Key) bool) (list []Replicated, next Mark, err error) {
+	c.writing.Lock()
+	keys, noted := c.changed.since(from)
+	if noted && len(keys) > limit {
+		keys = keys[:limit]
+		next = Mark(c.changed.began + "." + strconv.FormatUint(c.changed.last[keys[limit-1]], 10))
 	}
-	page, after, err := c.o.Engine.CountersOn(ctx, b.ID, max(version, 1)-1, cursor, limit)
-	if err != nil {
-		return nil, nil, err
+	c.writing.Unlock()
+	var page []store.Counted
+	if noted {
+		page, err = c.present(ctx, b, keys)
+	} else {
+		page, next, err = c.all(ctx, b, from, limit)
 	}
-	if next, err = c.sealed(after); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return nil, "", err
 	}
 	names := c.replicas()
 	for _, counted := range page {
@@ -78,7 +125,7 @@ func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64,
 		}
 		s, err := decodeStored(counted.Value)
 		if err != nil {
-			return nil, nil, err
+			return nil, "", err
 		}
 		one := Replicated{counted.Key.Namespace, counted.Key.Name, map[string]Record{}}
 		maps.Copy(one.Counts, s.Others)
@@ -90,27 +137,56 @@ func (c *Counting) Since(ctx context.Context, b *lineage.Branch, version uint64,
 	return list, next, nil
 }
 
-// sealed hides a place between counters, which names a key, from those who may not see that. Only this process opens it.
-func (c *Counting) sealed(cursor store.Cursor) ([]byte, error) {
-	if cursor == "" {
-		return nil, nil
+func (c *Counting) present(ctx context.Context, b *lineage.Branch, keys []store.Key) ([]store.Counted, error) {
+	values, err := c.o.Engine.Counters(ctx, b.Lineage, keys)
+	page := make([]store.Counted, len(values))
+	for i, value := range values {
+		page[i] = store.Counted{Key: keys[i], Value: value}
 	}
-	seal, err := c.seal()
-	if err != nil {
-		return nil, err
-	}
-	return seal.Seal(nil, nil, []byte(cursor), nil), nil
+	return page, err
 }
 
-func (c *Counting) opened(place []byte) (store.Cursor, error) {
-	if len(place) == 0 {
+// all is a page of all counters.
+func (c *Counting) all(ctx context.Context, b *lineage.Branch, from Mark, limit int) ([]store.Counted, Mark, error) {
+	cursor, err := c.opened(from)
+	if err != nil {
+		return nil, "", err
+	}
+	page, after, err := c.o.Engine.CountersOn(ctx, b.ID, 0, cursor, limit)
+	if err != nil || after == "" {
+		return page, "", err
+	}
+	next, err := c.sealed(after)
+	return page, next, err
+}
+
+// placed begins places between all counters.
+const placed = "all."
+
+// sealed hides a place between counters, which names a key, from those who may not see that. Only this process opens it.
+func (c *Counting) sealed(cursor store.Cursor) (Mark, error) {
+	seal, err := c.seal()
+	if err != nil {
+		return "", err
+	}
+	return Mark(placed + base64.RawURLEncoding.EncodeToString(seal.Seal(nil, nil, []byte(cursor), nil))), nil
+}
+
+// opened is the reverse of sealed. A mark that is no place begins with the first counter.
+func (c *Counting) opened(place Mark) (store.Cursor, error) {
+	text, isPlace := strings.CutPrefix(string(place), placed)
+	if !isPlace {
 		return "", nil
 	}
 	seal, err := c.seal()
 	if err != nil {
 		return "", err
 	}
-	cursor, err := seal.Open(nil, nil, place, nil)
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return "", ErrPlace
+	}
+	cursor, err := seal.Open(nil, nil, sealed, nil)
 	if err != nil {
 		return "", ErrPlace
 	}
@@ -118,7 +194,7 @@ func (c *Counting) opened(place []byte) (store.Cursor, error) {
 }
 
 func (c *Counting) seal() (cipher.AEAD, error) {
-	key := sha256.Sum256([]byte(c.began))
+	key := sha256.Sum256([]byte(c.changed.began))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err

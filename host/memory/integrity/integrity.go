@@ -180,7 +180,7 @@ func (s Space) checkEntries(ctx context.Context, b *lineage.Branch, v *Report) (
 			if err != nil {
 				v.add(fmt.Sprintf("branch %s: %v", b.Name, err), doRepair)
 			}
-			if isAsked := asked(e); ok && isAsked && e.Version <= upTo {
+			if isAsked := asked(e); ok && isAsked && e.Version <= upTo && b.IsSearched() {
 				docs = append(docs, d)
 			}
 		}
@@ -304,6 +304,9 @@ func (s Space) checkOwn(ctx context.Context, b *lineage.Branch, namespaces []str
 		if err != nil && ctx.Err() == nil && !s.isGone(b) {
 			v.add(fmt.Sprintf("branch %s, namespace %s: %v", b.Name, namespace, err), doRestore)
 		}
+	}
+	if !b.IsSearched() {
+		return
 	}
 	if err := s.compareCounts(ctx, b, v); err != nil && ctx.Err() == nil && !s.isGone(b) {
 		v.add(fmt.Sprintf("branch %s: the index cannot be compared with the store: %v", b.Name, err), doAgain)

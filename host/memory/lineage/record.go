@@ -124,6 +124,12 @@ type Branch struct {
 	Lineage store.Lineage
 }
 
+// Tracking is what the names of branches begin with that receive from other spaces. What they hold is searched once it is merged.
+const Tracking = "remotes/"
+
+// IsSearched reports whether the search index has what was written on the branch.
+func (b *Branch) IsSearched() bool { return !strings.HasPrefix(b.Name, Tracking) }
+
 // Key is the key of the branch's record.
 func (b *Branch) Key() store.Key { return BranchKey(b.ID) }
 

@@ -42,6 +42,9 @@ func (u *Upkeep) draft(batch store.Batch, records []*record.Record) *draft {
 			}
 		}()
 		for i, w := range batch.Writes {
+			if !u.searches(w.Branch) {
+				continue
+			}
 			var r *record.Record
 			if i < len(records) {
 				r = records[i]
@@ -58,6 +61,12 @@ func (u *Upkeep) draft(batch store.Batch, records []*record.Record) *draft {
 		u.o.Index.Prepare(d.docs)
 	}()
 	return d
+}
+
+// searches reports whether the index has what is written on a branch.
+func (u *Upkeep) searches(id store.BranchID) bool {
+	b := u.o.Catalogue.ByID(id)
+	return b == nil || b.IsSearched()
 }
 
 // committed returns the documents of a committed batch.

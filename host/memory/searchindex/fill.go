@@ -138,6 +138,9 @@ func (u *Upkeep) applyChanges(ctx context.Context, id store.BranchID, changes []
 }
 
 func (u *Upkeep) apply(entries []store.Entry) error {
+	if len(entries) > 0 && !u.searches(entries[0].Branch) {
+		return nil
+	}
 	docs, err := documents(entries)
 	if err != nil {
 		return err
