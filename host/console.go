@@ -31,7 +31,7 @@ func (s *service) serveConsole() (err error) {
 		Version: h.options.Version, TLS: s.site.cert != nil, Enter: h.admission.Enter, As: h.admission.As, Client: h.admission.Client,
 		Operations: h.rest.Routes(), Stream: h.streams, Refused: h.account.RefusedRequest,
 		State: func() console.State {
-			return console.State{ReadOnly: h.options.ReadOnly || h.readOnly, Locked: h.Locked()}
+			return console.State{ReadOnly: h.refusesWrites(), Locked: h.Locked()}
 		},
 		Reported: func(report string) {
 			h.options.Logger.Warn("a browser kept the console from something", "report", report)

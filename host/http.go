@@ -60,7 +60,7 @@ func (s *service) withToken(l Listen) Listen {
 func (s *service) serveHTTP(ctx context.Context) error {
 	h := s.host
 	server := listen.HTTP{Routes: h.routes(), Lasting: map[string]http.Handler{"/stream": h.streams}, Doors: s.doors, Admit: h.admission.Bearer, Refused: h.account.RefusedRequest,
-		Certificate: s.site.cert, Issuer: s.site.issuerAt(s.record.Path), Public: s.site.Public, Path: s.record.Path, Below: s.spaces != nil || s.shared() != nil, Scopes: s.site.scopes(), Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
+		Certificate: s.site.cert, Issuer: s.site.issuerAt(s.record.Path), Public: s.site.Public, Path: s.record.Path, Below: s.spaces != nil || s.shared() != nil, Scopes: s.site.scopes(), Ready: h.ready, Healthy: h.Writable, Without: h.withoutFamilies, Following: func() string { return h.space.Following(h.options.Clock()) }, Logger: h.options.Logger, Use: s.use, Stopped: stopped()}
 	if s.spaces != nil {
 		server.Spaces = s.spaces
 	}

@@ -39,6 +39,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/standby"
 	"github.com/alcove-memory/alcove/host/state"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -112,6 +113,11 @@ func openAmong(ctx context.Context, o Options, a among) (*Host, error) {
 }
 
 func (h *Host) open(ctx context.Context) (err error) {
+	if o := h.options.Follow; o != nil {
+		if err := standby.Prepare(ctx, space.FollowingDirectory(h.options.Dir, h.options.Driver), *o); err != nil {
+			return err
+		}
+	}
 	if err := h.openDir(); err != nil {
 		return err
 	}
@@ -230,7 +236,7 @@ func (h *Host) openFronts() error {
 	}
 	limits := connection.Limits{Keys: h.limits()}.WithDefaults()
 	h.mcp = mcp.New(h.space.Tools, mcp.Options{
-		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.refusesWrites(), Why: h.whyReadOnly(),
 		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
 		Space: h.space.Memory, Views: views,
 	})
@@ -249,6 +255,19 @@ func (h *Host) openFronts() error {
 	}
 	h.wire = operations.New(operations.Options{Dispatcher: h.space.Tools, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
 	return nil
+}
+
+// refusesWrites reports whether no client may write.
+func (h *Host) refusesWrites() bool {
+	return h.options.ReadOnly || h.readOnly || h.options.Follow != nil
+}
+
+// whyReadOnly is what clients are told that write nevertheless; empty: nothing is to be said.
+func (h *Host) whyReadOnly() string {
+	if h.options.Follow == nil {
+		return ""
+	}
+	return standby.Why(h.options.Follow.Place)
 }
 
 // openDir takes possession of the data directory.
@@ -274,6 +293,11 @@ func (h *Host) openDir() (err error) {
 	if err := owner.Writable(dir); err != nil {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
+	}
+	if h.options.Follow == nil && !h.readOnly {
+		if err := standby.CheckAlone(dir); err != nil {
+			return err
+		}
 	}
 	if err := h.locate(); err != nil {
 		return err
@@ -366,7 +390,7 @@ func (h *Host) keyEnded(id string) {
 func (h *Host) openAdmission() (err error) {
 	path := owner.TokenPath(h.options.Dir)
 	h.admission = &admission.Admission{
-		Keys: h.keys, TokenPath: path, ReadOnly: h.options.ReadOnly || h.readOnly, Refused: h.account.NotAdmitted,
+		Keys: h.keys, TokenPath: path, ReadOnly: h.refusesWrites(), Why: h.whyReadOnly(), Refused: h.account.NotAdmitted,
 		Home: func(k keys.Key) string { return h.space.Memory.As(k.Caller()).Home(k.Namespaces) },
 	}
 	if _, missing := os.Stat(path); h.readOnly && errors.Is(missing, fs.ErrNotExist) {

@@ -101,7 +101,7 @@ func (s *service) keep(context.Context) error {
 			return err
 		}
 	}
-	if s.host.readOnly {
+	if s.host.readOnly || s.host.options.Follow != nil {
 		return nil
 	}
 	return s.host.acts().Narrow()

@@ -24,7 +24,7 @@ const (
 var commandDoors = map[string]string{
 	"store": hooked, "forget": hooked, "call": hooked, "import": hooked, "pull": hooked, "push": hooked, "sync": hooked, "clone": hooked, "hook": hooked, "replay": hooked, "approval reject": hooked,
 	"branch merge": brought, "approval approve": brought,
-	"project rename": operated, "project merge": operated, "project undo": operated, "family undo": operated, "purge": operated, "repair": operated, "restore": operated, "retention run": operated,
+	"project rename": operated, "project merge": operated, "project undo": operated, "family undo": operated, "purge": operated, "repair": operated, "restore": operated, "follow promote": operated, "retention run": operated,
 }
 
 // operationDoors are the operations of families that change memories or records.
@@ -45,7 +45,7 @@ const unchanging = `
 	family index; family search;
 	hub; hub group; hub init; hub invite; hub join; hub list; hub remove; hub withdraw;
 	family revoke; family rollback; family attach; family attachments; family bundle; family sbom; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
-	family why-denied; flush; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
+	family why-denied; flush; follow; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
 	quota; remote; remote add; remote list; remote remove; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;

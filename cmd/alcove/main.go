@@ -159,7 +159,7 @@ func (a *app) groups() []group {
 		{"connect", "Connect clients:", []*cobra.Command{
 			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.spaceCommand(), a.serviceCommand(), a.keyCommand(), a.hubCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{
-			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
+			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.followCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},
 		{"operate", "Operate a server:", []*cobra.Command{
 			a.clusterCommand(), a.configCommand(), a.quotaCommand(), a.approvalCommand(), a.postureCommand(), a.lockCommand(), a.unlockCommand(), a.auditCommand(), a.operatorCommand(), a.replayCommand(), a.benchCommand()}},

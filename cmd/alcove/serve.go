@@ -63,6 +63,7 @@ type serveFlags struct {
 	spacesOpen      int
 	spacesIdle      time.Duration
 	cluster         clusterFlags
+	follow          followFlags
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -107,6 +108,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.IntVar(&f.spacesOpen, "spaces-open", 200, "how many further spaces may be open at once")
 	flags.DurationVar(&f.spacesIdle, "spaces-idle", 5*time.Minute, "close a further space after this time without clients")
 	f.cluster.add(flags, a)
+	f.follow.add(a, c)
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
 	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
@@ -206,7 +208,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	options := host.Options{Dir: dir, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
+	if err := f.follow.check(f); err != nil {
+		return err
+	}
+	following, err := f.follow.options(a)
+	if err != nil {
+		return err
+	}
+	options := host.Options{Dir: dir, Follow: following, Driver: directory.Driver, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
 		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, LogCalls: f.logCalls, Traces: f.traces, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery, AuditKeep: f.auditKeep, AuditBytes: f.auditBytes, AuditTo: f.auditTo}
 	to, err := a.listenTo(f)
 	if err != nil {

@@ -70,11 +70,15 @@ const mostPermitted = 8
 
 // denied is the error of a request for a namespace outside the caller's rights. It names what the caller may use instead.
 func (a *Access) denied(verb, name string) *Error {
+	e := denied(verb, name)
 	list := a.caller.Rights.Readable
 	if verb == string(ToWrite) {
 		list = a.caller.Rights.Writable
+		if why := a.caller.Rights.WhyReadOnly(); why != "" {
+			e.Message = why
+			return e
+		}
 	}
-	e := denied(verb, name)
 	permitted, _ := list()
 	permitted = namespace.Names(permitted)
 	if len(permitted) == 0 {

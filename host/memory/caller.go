@@ -93,6 +93,7 @@ type Rights struct {
 	further     []Right      // sorted
 	scopes      *scope.Table // nil: no records narrow them
 	principal   string       // the agent whose memberships of scopes count
+	why         string       // nothing may be written, and what to do; empty: nobody says
 }
 
 // FullRights permits everything: the rights of a data directory's owner.
@@ -122,9 +123,19 @@ func (r Rights) ReadOnly() Rights {
 	return r
 }
 
+// ReadOnlyBecause is ReadOnly with what callers are told that write.
+func (r Rights) ReadOnlyBecause(why string) Rights {
+	r.write, r.why = nil, why
+	return r
+}
+
+// WhyReadOnly is what a caller is told that may write nothing; empty: nobody says.
+func (r Rights) WhyReadOnly() string { return r.why }
+
 // Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
 	both := RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
+	both.why = cmp.Or(r.why, o.why)
 	if both.scopes, both.principal = r.scopes, r.principal; r.scopes == nil {
 		both.scopes, both.principal = o.scopes, o.principal
 	}

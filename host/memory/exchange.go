@@ -217,6 +217,9 @@ func (a *Access) Peer(ctx context.Context, branch string, at uint64, within prov
 	if len(s.history) == 0 {
 		return Peer{}, &Error{Code: Unavailable, Message: "this store has no history by which spaces are told apart: it cannot exchange versions with others"}
 	}
+	if s.follows != "" {
+		return Peer{}, &Error{Code: Unavailable, Message: "this server follows " + s.follows + ": exchange versions with the server that is backed up there"}
+	}
 	scope, err := a.permitted(within, to)
 	if err != nil {
 		return Peer{}, err

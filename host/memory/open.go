@@ -32,6 +32,8 @@ type Options struct {
 	Limits       Limits
 	// ReadOnly means that the engine refuses writes: nothing is counted, saved or trimmed.
 	ReadOnly bool
+	// Follows names what the space is a copy of, which takes writes in its place; empty: it is no copy. A copy is ReadOnly.
+	Follows string
 	// CounterDelay bounds how long counters wait in memory, and so the loss in a crash;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
@@ -118,6 +120,7 @@ func newSpace(o Options) *Space {
 		limits:       o.Limits.withDefaults(),
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
+		follows:      o.Follows,
 		purging:      o.Purging,
 		checkKey:     o.CheckKey,
 		keyQuotas:    o.KeyQuotas,

@@ -71,6 +71,7 @@ type Space struct {
 
 	deepChain int
 	readOnly  bool
+	follows   string // what the space is a copy of; empty: it is none
 	id        string
 	history   store.History // nil: the engine keeps none
 	replicas  []string      // names of the default branch in other spaces, by incarnation

@@ -328,6 +328,8 @@ type Health struct {
 	ReadOnly bool   `json:"read_only"` // its directory cannot be written
 	Locked   bool   `json:"locked"`    // it runs only families in the lock file
 	Fault    string `json:"fault"`     // why nothing is written though it should be
+	// Following tells what the store is a copy of, and how far it is; empty: it is none.
+	Following string `json:"following,omitempty"`
 	// WithoutFamilies is why there are no families though there should be; empty: nothing is missing.
 	WithoutFamilies string `json:"without_families,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/operator/push"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/standby"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/registry"
@@ -68,6 +69,8 @@ type Options struct {
 	Embedder *embedders.Config
 	// Lexical makes searches that name no embedder lexical: the built-in embedder is not used.
 	Lexical bool
+	// Follow keeps the store as a bucket has it, and has the server refuse writes; nil: the store is the directory's own.
+	Follow *standby.Options
 	// Driver opens the store in the data directory, unless it was moved; nil: the default one.
 	Driver store.Driver
 	// MoveStep is called at each step of a move of the store. For tests; nil in production.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -22,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/standby"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -33,12 +35,13 @@ type Space struct {
 	Engine    store.Engine
 	Embedders *embedders.Embedders
 	Memory    *memory.Space
-	Families  *family.Families // nil: there are none
-	Tools     *tool.Dispatcher // of the core and of the families
-	Usage     *usage.Counter   // of tools; nil: there are no families that could ask
-	Without   error            // why there are no families though there should be; nil: nothing is missing
-	Audit     *audit.Log       // nil: nothing is recorded
-	ReadOnly  bool             // the directory cannot be written
+	Families  *family.Families  // nil: there are none
+	Tools     *tool.Dispatcher  // of the core and of the families
+	Usage     *usage.Counter    // of tools; nil: there are no families that could ask
+	Without   error             // why there are no families though there should be; nil: nothing is missing
+	Audit     *audit.Log        // nil: nothing is recorded
+	ReadOnly  bool              // the directory cannot be written, or follows a bucket
+	Follower  *standby.Follower // nil: the store is the directory's own
 	proxy     *family.Proxy
 	locked    bool // the directory was locked when it was opened
 }
@@ -65,7 +68,12 @@ func (p *Space) Writable() error {
 // Open opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too. The caller holds
 // the lock of the directory.
 func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *Space, err error) {
-	o, p = o.WithDefaults(), &Space{ReadOnly: a.ReadOnly}
+	o, p = o.WithDefaults(), &Space{}
+	opening, follows := store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly, Server: a.Server}, ""
+	if o.Follow != nil {
+		opening.Mirror, follows, a.ReadOnly = true, o.Follow.Place, true
+	}
+	p.ReadOnly = a.ReadOnly
 	lock, err := lockfile.Read(o.Dir, owner.AuditPath(o.Dir))
 	if err != nil {
 		return p, err
@@ -82,7 +90,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 			o.Posture = "" // what is there stays as it was
 		}
 	}
-	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly, Server: a.Server})
+	p.Engine, err = o.Driver.Open(ctx, o.Dir, opening)
 	if _, files := o.Driver.(store.Filed); files && errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
 	}
@@ -118,13 +126,18 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 	}
 	closing.Later("the vectors", p.Embedders.Close)
 	p.Memory, err = memory.Open(ctx, memory.Options{
-		Engine: p.Engine, Index: index, Vectors: p.Embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly,
+		Engine: p.Engine, Index: index, Vectors: p.Embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly, Follows: follows,
 		Purging: a.Purging, CheckKey: a.CheckKey, KeyQuotas: a.KeyQuotas, Hooks: p.proxy.Hooks, IsPrivate: p.proxy.IsPrivate, FeedLimits: p.proxy.FeedLimits,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
 	}
 	closing.Later("the memory", func() error { return p.Memory.Close(context.WithoutCancel(ctx)) })
+	if o.Follow != nil && !a.Dormant {
+		if err := p.follow(ctx, o, closing); err != nil {
+			return p, err
+		}
+	}
 	if a.ReadOnly || a.Dormant {
 		return p, p.openTools(o, a, nil)
 	}
@@ -132,9 +145,29 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 	return p, p.openFamilies(ctx, o, a, &lock, closing)
 }
 
+// follow begins to follow a bucket.
+func (p *Space) follow(ctx context.Context, o Options, closing *Closers) error {
+	engine, ok := p.Engine.(standby.Engine)
+	if !ok {
+		return fmt.Errorf("follow %s: a server does so with a store in its data directory, and not with a database", o.Follow.Place)
+	}
+	p.Follower = &standby.Follower{Options: *o.Follow, Dir: FollowingDirectory(o.Dir, o.Driver), Space: p.Memory, Engine: engine, Clock: o.Clock, Logger: o.Logger}
+	p.Without = errors.New("a server that follows a bucket runs none")
+	closing.Later("what follows the bucket", Running(ctx, p.Follower.Run))
+	return nil
+}
+
+// Following tells how far a copy is; empty: the store is the directory's own.
+func (p *Space) Following(now time.Time) string {
+	if p.Follower == nil {
+		return ""
+	}
+	return p.Follower.Status().Says(now)
+}
+
 // openTools makes the tools of the core and of the families; without families if source is nil.
 func (p *Space) openTools(o Options, a Environment, source *families.Source) error {
-	c := core.Options{Space: p.Memory, Version: o.Version, Writable: p.Writable, Locked: p.Locked, Vectors: p.Embedders.Words()}
+	c := core.Options{Space: p.Memory, Version: o.Version, Writable: p.Writable, Locked: p.Locked, Vectors: p.Embedders.Words(), Following: func() string { return p.Following(o.Clock()) }}
 	all := tool.NewRegistry(nil)
 	if source != nil {
 		all, c.Meaning = tool.NewRegistry(source), source.Meaning

@@ -43,6 +43,7 @@ type Options struct {
 	Clock    func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discards
 	ReadOnly bool             // open an existing space without writing to the directory; writes fail with ErrReadOnly
+	Mirror   bool             // the space takes what a Mirror is given; other writes fail with ErrReadOnly
 	Server   string           // the id of the server that leads the space, for a Shared driver; empty: it is led by none
 }
 

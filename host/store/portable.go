@@ -93,3 +93,25 @@ type Collecting interface {
 	// empty.
 	Collections(ctx context.Context, b BranchID) ([]Key, error)
 }
+
+// Mirror is an engine whose space is a copy that takes what is written to the original.
+type Mirror interface {
+	// Apply adds what read passes to a Loader, dumps of the original that continue the copy, in one commit: all of it, or nothing. The Loader
+	// need not be finished. ErrDiverged: they do not continue it.
+	Apply(ctx context.Context, read func(Loader) error) (Applied, error)
+	// Adopt replaces the space by a later one of the same original, which a Driver loaded in a folder of the same disk. ErrDiverged: it is
+	// not a later one.
+	Adopt(ctx context.Context, dir string) (Applied, error)
+}
+
+// Applied is what a Mirror took.
+type Applied struct {
+	From, To Point
+	Replaced []Entry       // versions up to From whose values are other ones now, or are gone; without their values
+	Trimmed  []BranchState // branches whose floor is another one
+	Dropped  []BranchID
+	All      bool // Replaced is not complete: any version may be another one
+}
+
+// MostReplaced is how many versions Applied lists.
+const MostReplaced = 100_000

@@ -266,7 +266,7 @@ func (d *Dispatcher) authorise(t *Tool, r Request) error {
 	case denied && r.Stage != nil:
 		return &memory.Error{Code: memory.Denied, Message: t.Name + " would write: the family needs memory.read and memory.write for the namespace, and its caller the right to write there"}
 	case denied:
-		return d.registry.Denied(t.Name + " would write")
+		return d.registry.Denied(r.Caller.Rights, t.Name+" would write")
 	}
 	if t.set != nil && t.set.Fault != "" {
 		return &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf(

@@ -194,7 +194,10 @@ func (r *Registry) Unknown(name string, rights memory.Rights) string {
 }
 
 // Denied returns the error for a caller without the right to write.
-func (r *Registry) Denied(what string) error {
+func (r *Registry) Denied(rights memory.Rights, what string) error {
+	if why := rights.WhyReadOnly(); why != "" {
+		return &memory.Error{Code: memory.Denied, Rule: "write to a copy", Message: why}
+	}
 	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf(
 		"%s, and this memory can only be read: use %s; the server's operator can allow writing", what, r.Names(true))}
 }

@@ -27,6 +27,7 @@ type Admission struct {
 	// Issued returns the key of who holds a token of the authorization server elsewhere, until the token expires; nil: there is none.
 	Issued   func(ctx context.Context, token string) (keys.Key, error)
 	ReadOnly bool                         // nobody writes
+	Why      string                       // what those are told who do; may be empty
 	Refused  func(from string, err error) // records a client that was not admitted
 }
 
@@ -211,7 +212,7 @@ func (a *Admission) Client(r *http.Request) connection.Client {
 func (a *Admission) Caller(session mcp.Session, agent string) memory.Caller {
 	who := memory.Caller{Agent: mcp.AgentName(agent), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
 	if a.ReadOnly {
-		who.Rights = who.Rights.ReadOnly()
+		who.Rights = who.Rights.ReadOnlyBecause(a.Why)
 	}
 	return who
 }

@@ -54,8 +54,9 @@ type HTTP struct {
 	// Refused is called with each request that Admit refused; nil: it is not.
 	Refused     func(r *http.Request, err error)
 	Ready       func(context.Context) error
-	Healthy     func() error // returns why the server should be restarted; nil: never
-	Without     func() error // returns why there are no tool families, which a server that is ready then says; nil: there are
+	Healthy     func() error  // returns why the server should be restarted; nil: never
+	Without     func() error  // returns why there are no tool families, which a server that is ready then says; nil: there are
+	Following   func() string // tells how far a copy of another memory is, which a server that is ready then says; nil, or empty: it is none
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
@@ -268,6 +269,12 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 	if err := h.Ready(r.Context()); err != nil {
 		refuse(w, http.StatusServiceUnavailable, "unavailable", err.Error())
 		return
+	}
+	if h.Following != nil {
+		if says := h.Following(); says != "" {
+			fmt.Fprintf(w, "ready, %s\n", says)
+			return
+		}
 	}
 	if h.Without != nil {
 		if why := h.Without(); why != nil {

@@ -28,6 +28,7 @@ type Options struct {
 	Logger   *slog.Logger     // nil: discards
 	Clock    func() time.Time // nil: time.Now
 	ReadOnly bool             // no client may write
+	Why      string           // what those are told who do; may be empty
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
 	Identify  func(key string) (Identity, error)
 	Sessions  connection.Sessions // told of the sessions of clients; nil: nobody is
@@ -169,7 +170,7 @@ func (s *Server) unknown(name string, session Session) string {
 // rights returns a client's rights, without writing if the server is read-only.
 func (s *Server) rights(session Session) memory.Rights {
 	if s.options.ReadOnly {
-		return session.Rights.ReadOnly()
+		return session.Rights.ReadOnlyBecause(s.options.Why)
 	}
 	return session.Rights
 }

@@ -113,7 +113,7 @@ func (a Acts) care() []operator.Binding {
 }
 
 func (a Acts) health(context.Context) (operator.Health, error) {
-	s := operator.Health{ReadOnly: a.Space.ReadOnly, Locked: a.Space.Locked()}
+	s := operator.Health{ReadOnly: a.Space.ReadOnly, Locked: a.Space.Locked(), Following: a.Space.Following(a.Clock())}
 	if err := a.Space.Writable(); err != nil {
 		s.Fault = err.Error()
 	}

@@ -19,6 +19,9 @@ func (a Acts) diagnose(ctx context.Context) ([]operator.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.Space.Follower != nil {
+		return slices.Concat([]operator.Finding{store, a.examineFollowing()}, a.examineEmbedders(), a.examineFamilies(ctx)), nil
+	}
 	return slices.Concat([]operator.Finding{store, a.examineBackup(ctx)}, a.examineEmbedders(), a.examineFamilies(ctx)), nil
 }
 
@@ -30,10 +33,21 @@ func (a Acts) examineStore(ctx context.Context) (operator.Finding, error) {
 	case h.Fault != "":
 		return operator.Finding{What: "store", Is: operator.Bad, Command: "alcove backup FOLDER", Says: "nothing is stored any more: " + h.Fault +
 			". What the server has open can still be saved: alcove backup FOLDER. Put the files back, or end the server, and the next command serves what is there then"}, nil
+	case a.Space.Follower != nil:
+		return operator.Finding{What: "store", Is: operator.Fine, Says: "open, and a copy that takes no writes"}, nil
 	case h.ReadOnly:
 		return operator.Finding{What: "store", Is: operator.Noted, Says: "can only be read"}, nil
 	}
 	return operator.Finding{What: "store", Is: operator.Fine, Says: "open, and where the server opened it"}, nil
+}
+
+// examineFollowing says how far a copy is, and whether it goes on.
+func (a Acts) examineFollowing() operator.Finding {
+	f := operator.Finding{What: "following", Is: operator.Fine, Says: a.Space.Following(a.Clock())}
+	if a.Space.Follower.Status().Error != "" {
+		f.Is = operator.Bad
+	}
+	return f
 }
 
 // examineBackup says how old the last backup is, which is for the operator to judge.
@@ -62,6 +76,9 @@ func (a Acts) examineEmbedders() (found []operator.Finding) {
 
 // examineFamilies says which families cannot be used, and which wait for an operator's decision.
 func (a Acts) examineFamilies(ctx context.Context) (found []operator.Finding) {
+	if a.Space.Follower != nil {
+		return []operator.Finding{{What: "families", Is: operator.Noted, Says: a.Space.Without.Error()}}
+	}
 	if a.Space.Without != nil {
 		return []operator.Finding{{What: "families", Is: operator.Bad, Says: "the server runs without tool families: " + a.Space.Without.Error()}}
 	}

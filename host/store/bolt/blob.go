@@ -182,7 +182,7 @@ func (e *Engine) sweepBlobs() error {
 	if err != nil {
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
-	if err := e.Writable(); err != nil { // the files may belong to another store
+	if err := e.intact(); err != nil { // the files may belong to another store
 		return fmt.Errorf("sweep blobs: %w", err)
 	}
 	files, err := os.ReadDir(e.blobDir())

@@ -24,6 +24,7 @@ type job struct {
 	keyed []keyedWrite             // the batch's writes
 	work  func(tx *bbolt.Tx) error // instead of a batch; runs alone in its transaction
 	alone func() error             // instead of both; runs without a transaction, between those of others
+	takes bool                     // what the original of a followed space has
 	done  store.Committed
 	err   error
 	ready chan struct{}
@@ -91,6 +92,9 @@ func (e *Engine) do(j *job) error {
 		return err
 	}
 	defer end()
+	if err := e.mayDo(j); err != nil {
+		return err
+	}
 	j.ready = make(chan struct{})
 	select {
 	case e.jobs <- j:

@@ -24,7 +24,7 @@ var (
 
 // Open opens the space in a directory, or creates one.
 func (d Driver) Open(ctx context.Context, dir string, o store.Options) (store.Engine, error) {
-	e, err := Open(ctx, dir, Options{Now: o.Clock, Logger: o.Logger, ReadOnly: o.ReadOnly, Steps: d.Steps, NoSync: d.NoSync})
+	e, err := Open(ctx, dir, Options{Now: o.Clock, Logger: o.Logger, ReadOnly: o.ReadOnly, Mirror: o.Mirror, Steps: d.Steps, NoSync: d.NoSync})
 	if err != nil {
 		return nil, err // a nil interface, not one with a nil *Engine
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	NoSync bool
 	// ReadOnly opens an existing space without writing to the directory; writes fail with store.ErrReadOnly.
 	ReadOnly bool
+	// Mirror has the space take what Apply and Adopt are given; other writes fail with store.ErrReadOnly.
+	Mirror bool
 	// Held is how long a dump blocks trims and reclaims; 0: an hour.
 	Held time.Duration
 	// MapSize is the initial size of the memory map in bytes; 0: 1 GiB. Growing it waits for running reads.

@@ -31,6 +31,7 @@ const (
 type loader struct {
 	dir     string
 	db      *bbolt.DB
+	update  func(func(*bbolt.Tx) error) error // db's, or work in a transaction that is running
 	waiting []store.Piece
 	bytes   int
 	states  []store.BranchState
@@ -74,7 +75,7 @@ func (l *loader) create() error {
 	if err != nil {
 		return err
 	}
-	l.db = db
+	l.db, l.update = db, func(work func(*bbolt.Tx) error) error { return l.db.Update(work) }
 	return db.Update(layout.MakeBuckets)
 }
 
@@ -97,7 +98,7 @@ func (l *loader) Add(p store.Piece) error {
 }
 
 func (l *loader) flush() error {
-	err := l.db.Update(func(tx *bbolt.Tx) error {
+	err := l.update(func(tx *bbolt.Tx) error {
 		var log []change
 		for _, p := range l.waiting {
 			if err := l.put(tx, p, &log); err != nil {
@@ -287,26 +288,34 @@ func (l *loader) trim() error {
 		if s.Floor.Version == 0 {
 			continue
 		}
-		t := layout.Trim{Floor: s.Floor, Pins: s.Pins, Keep: s.Keep}
-		err := l.db.Update(func(tx *bbolt.Tx) error {
-			branch, err := layout.MakeBranch(tx, s.ID)
-			if err != nil {
-				return err
-			}
-			record := layout.InBranch(branch, s.ID, layout.KindTrim)
-			if err := t.Write(record); err != nil || l.staged == nil {
-				return err
-			}
-			return layout.FinishTrim(record)
-		})
-		if err == nil && l.staged == nil { // or the dump was of what the original retains
-			err = e.dropOld(s.ID, t, l.db.Update)
-		}
-		if err != nil {
+		if err := l.trimBranch(e, s); err != nil {
 			return fmt.Errorf("trim branch %d: %w", s.ID, err)
 		}
 	}
 	return nil
+}
+
+func (l *loader) trimBranch(e *Engine, s store.BranchState) error {
+	t := trimOf(s)
+	err := l.update(func(tx *bbolt.Tx) error {
+		branch, err := layout.MakeBranch(tx, s.ID)
+		if err != nil {
+			return err
+		}
+		record := layout.InBranch(branch, s.ID, layout.KindTrim)
+		if err := t.Write(record); err != nil || l.staged == nil {
+			return err
+		}
+		return layout.FinishTrim(record)
+	})
+	if err != nil || l.staged != nil { // the dump was of what the original retains
+		return err
+	}
+	return e.dropOld(s.ID, t, l.update)
+}
+
+func trimOf(s store.BranchState) layout.Trim {
+	return layout.Trim{Floor: s.Floor, Pins: s.Pins, Keep: s.Keep}
 }
 
 // compact copies the used pages to a new file.

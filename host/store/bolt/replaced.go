@@ -23,6 +23,14 @@ var _ store.WriteChecker = (*Engine)(nil)
 
 // Writable returns the error that commits fail with; nil while they succeed.
 func (e *Engine) Writable() error {
+	if err := e.intact(); err != nil {
+		return err
+	}
+	return e.mayDo(&job{})
+}
+
+// intact returns why nothing may be written to the files.
+func (e *Engine) intact() error {
 	e.file.RLock()
 	defer e.file.RUnlock()
 	if damage := e.damage.Load(); damage != nil {

@@ -74,6 +74,9 @@ func (d Directory) RestoreFrom(ctx context.Context, from Backup, o RestoreOption
 // made by hand, and would cost each of its readers memory and time for every level.
 const mostNesting = 1024
 
+// Limited is a loader that refuses values that are nested too deep.
+func Limited(l store.Loader) store.Loader { return nestingLimiter{l} }
+
 // nestingLimiter refuses values that are nested too deep.
 type nestingLimiter struct{ store.Loader }
 

@@ -136,7 +136,7 @@ func branch(ctx context.Context, c *call, r branchRequest) (tool.Answer, error) 
 	b := c.branchCall(r)
 	chosen := actions()[slices.Index(actionNames(), r.Action)]
 	if chosen.writes && c.ReadOnly() && !r.Preview {
-		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
+		return tool.Answer{}, c.Registry().Denied(c.Caller.Rights, "memory_branch can only list, diff, switch and preview merges here")
 	}
 	if err := b.checkAsOf(chosen); err != nil {
 		return tool.Answer{}, err

@@ -19,6 +19,8 @@ type Options struct {
 	Version  string       // of the program, shown to callers
 	Writable func() error // returns why writing is impossible; nil: always possible
 	Locked   func() bool  // reports whether the data directory is locked; nil: it is not
+	// Following tells how far a copy of another memory is; empty, or nil: this is none.
+	Following func() string
 	// Meaning returns how searches by meaning are configured for an agent's searches of a namespace; empty: of several. Nil: as is usual.
 	Meaning func(ctx context.Context, namespace, agent string) (Meaning, error)
 	// Vectors compares intents with what families are described with. Nil: by words alone.

@@ -14,7 +14,7 @@ func (k *kit) statusTool() tool.Spec {
 		Name:        "memory_status",
 		Aliases:     strata("status"),
 		Description: "Status: current branch and namespace, how many memories there are, and whether the server is healthy.",
-		Docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
+		Docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. following tells what a copy follows, and how far it is. " +
 			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
 		Output: json.RawMessage(`{
 			"type": "object",
@@ -52,6 +52,7 @@ type state struct {
 	Latest    uint64 `json:"latest_version"` // of the space: as_of=vN
 	ReadOnly  bool   `json:"read_only,omitempty"`
 	Locked    bool   `json:"locked,omitempty"`
+	Following string `json:"following,omitempty"` // what this is a copy of, and how far it is
 	Health    string `json:"health"`
 
 	Embedders  []embedderState  `json:"embedders,omitempty"`
@@ -119,6 +120,9 @@ func status(ctx context.Context, c *call, r statusRequest) (tool.Answer, error) 
 		if err := c.kit.Writable(); err != nil {
 			s.Health = "refuses writes: " + err.Error()
 		}
+	}
+	if c.kit.Following != nil {
+		s.Following = c.kit.Following()
 	}
 	if r.Namespaces {
 		if err := s.namespaces(ctx, c); err != nil {

@@ -1,0 +1,35 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Take takes what apply changes in the engine, which is a store.Mirror, of a space that Options.Follows says is a copy. Reads see all of it
+// or nothing, and searches follow.
+func (s *Space) Take(ctx context.Context, apply func() (store.Applied, error)) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	defer s.feeds.Clear()
+	defer s.tallies.clear()
+	known := func() error {
+		return errors.Join(s.loadCatalogue(ctx), s.loadScopes(ctx), s.indexes.Load(ctx))
+	}
+	err := s.upkeep.Take(ctx, apply, known, func(b store.BranchState) { s.index.Trim(b.ID, b.Floor.Version, b.Pins) })
+	if err != nil {
+		return fmt.Errorf("take what the original has: %w", err)
+	}
+	return nil
+}
+
+// IsPurged reports whether an entry is what a purge left.
+func IsPurged(e store.Entry) bool {
+	r, err := record.Decode(e)
+	return err == nil && r.Purged != ""
+}
