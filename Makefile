@@ -98,14 +98,20 @@ samples:
 	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
 	@$(MAKE) --no-print-directory -C host/search/embed/kernel/c check
 
-# Where the compiler and the source packages are there: Debian 12's clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32, and quickjs and micropython
-# by apt-get source, or their archives as QUICKJS and MICROPYTHON.
+# With Debian 12's clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32, from the archives that QUICKJS and MICROPYTHON name, or source packages.
+# make engines fetches those; make check builds only where they are there.
 ENGINES := guests/engines
 engines:         ## build the engines of families in JavaScript and Python again, and compare them with the committed ones
-	@if ! [ -d /usr/lib/wasm32-wasi ] || ! command -v clang-14 python3 >/dev/null || ! { [ -n "$(QUICKJS)" ] || apt-cache showsrc quickjs 2>/dev/null | grep -q 2025.04.26; }; then \
-		echo 'no wasi-libc, clang-14, python3 or source package quickjs: the engines were not built again'; exit 0; fi; \
-	dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; \
-	sh $(ENGINES)/javascript/build.sh "$$dir/javascript" $(QUICKJS) && sh $(ENGINES)/python/build.sh "$$dir/python" $(MICROPYTHON) $(if $(MICROPYTHON),$(QUICKJS)) && \
+	@for need in clang-14 wasm-ld-14 python3; do command -v $$need >/dev/null || { echo "there is no $$need: the engines were not built again"; exit 0; }; done; \
+	[ -d /usr/lib/wasm32-wasi ] || { echo 'there is no wasi-libc: the engines were not built again'; exit 0; }; \
+	dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; quickjs="$(abspath $(QUICKJS))" micropython="$(abspath $(MICROPYTHON))"; \
+	if [ -z "$$quickjs" ] && ! apt-cache showsrc quickjs 2>/dev/null | grep -q 2025.04.26; then \
+		[ "$(filter engines,$(MAKECMDGOALS))" ] || { echo 'their sources are not here, and make engines fetches them: the engines were not built again'; exit 0; }; \
+		sh $(ENGINES)/sources.sh "$$dir/sources" || { echo 'their sources cannot be had: the engines were not built again'; exit 1; }; \
+		quickjs="$$(ls "$$dir"/sources/quickjs_*.orig.tar.xz)" micropython="$$(ls "$$dir"/sources/micropython_*.orig.tar.xz)"; \
+	fi; \
+	echo 'building the engine of javascript' && sh $(ENGINES)/javascript/build.sh "$$dir/javascript" $$quickjs && \
+	echo 'building the engine of python' && sh $(ENGINES)/python/build.sh "$$dir/python" $$micropython $${micropython:+$$quickjs} && \
 	for l in javascript python; do gunzip <"$$dir/$$l" >"$$dir/new" && gunzip <$(ENGINES)/$$l/engine.wasm.gz | cmp - "$$dir/new" && echo "the engine of $$l: the same bytes twice" || exit 1; done
 
 # Built elsewhere and without what was built before, the module of the families is the same.
