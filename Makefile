@@ -249,6 +249,10 @@ bench-console: $(IMAGE) ## measure the console at 100,000 memories in a browser:
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)
 
+bench-servers:   ## measure both stores in one run, and one, two and three servers that share spaces, with a part of a processor each (OPERATIONS=500x ALCOVE_QUOTA=30)
+	$(GO) test -run '^$$' -bench BenchmarkEngines -benchtime $(or $(OPERATIONS),500x) ./host/store/postgres
+	$(GO) test -run '^$$' -bench ServersThatShareSpaces -benchtime 1x ./host/integration/servers
+
 SIZES := $(or $(N),100000,1000000)
 bench-scale: build ## measure bin/alcove at growing sizes beside Xapian (from python3-xapian) and bleve, and write the table in docs/guides/scale.md (N=100000,1000000,10000000 SCALE='-dir D -resume')
 	cd host/bench/search && $(GO) vet . && $(GO) run . -scale $(SIZES) -program ../../../bin/alcove -json ../../../bin/scale.json -chart ../../../docs/guides/scale.svg -table ../../../docs/guides/scale.md $(SCALE)

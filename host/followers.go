@@ -30,6 +30,7 @@ import (
 
 const (
 	mostFollowers  = 50              // copies of spaces in memory
+	mostOpening    = 2               // of them being opened: calls that are answered meanwhile need the processor
 	followerIdle   = time.Minute     // after which one that nobody reads is closed
 	followerOpens  = time.Minute     // to open one
 	followerFailed = 2 * time.Second // before it is tried again
@@ -44,6 +45,8 @@ const (
 // followers are the copies of spaces that other servers lead.
 type followers struct {
 	spaces *Spaces
+
+	opening chan struct{} // semaphore
 
 	mu    sync.Mutex
 	open  map[string]*follower // by space; those too that are being opened, and that could not be
@@ -181,6 +184,8 @@ func (f *followers) begin(name string) {
 	x := &follower{name: name, opened: make(chan struct{}), used: time.Now()}
 	f.open[name] = x
 	f.all.Go(func() {
+		f.opening <- struct{}{}
+		defer func() { <-f.opening }()
 		ctx, cancel := context.WithTimeout(f.spaces.running, followerOpens)
 		defer cancel()
 		x.failure = x.openIn(ctx, f.spaces)

@@ -175,7 +175,7 @@ func (s *shared) openSpaces(ctx context.Context) (err error) {
 		return errors.Join(err, own.close())
 	}
 	s.spaces.sharing = s.sharing
-	s.sharing.followers = &followers{spaces: s.spaces, open: map[string]*follower{}}
+	s.sharing.followers = &followers{spaces: s.spaces, opening: make(chan struct{}, mostOpening), open: map[string]*follower{}}
 	s.spaces.refused = func(r *http.Request, err error) {
 		s.options.Logger.Warn("a request was refused", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
 	}

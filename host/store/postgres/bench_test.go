@@ -3,10 +3,13 @@ package postgres_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/must"
@@ -80,10 +83,36 @@ func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) stor
 			return err
 		})
 	})
+	compareSearch(b, open(b, b.TempDir(), "search"))
 	must.Do(b, e.Close())
 	b.Run("start", func(b *testing.B) {
 		measure(b, 1, min(b.N, 30), func(int, int) error { return open(b, dir, "bench").Close() })
 	})
+}
+
+const searched = 2000 // memories
+
+// compareSearch measures a search by words, whose hits are read from the engine.
+func compareSearch(b *testing.B, e store.Engine) {
+	s := must.Get(memory.Open(b.Context(), memory.Options{Engine: e, Index: search.New(search.Options{})}))
+	a := s.As(memory.Caller{Agent: "bench", Rights: memory.FullRights()})
+	words := []string{"walnut", "elm", "birch", "cedar", "rowan", "maple", "alder"}
+	var items []memory.Item
+	for i := range searched {
+		text := fmt.Sprintf("%s by the %s, number %d", words[i%7], words[i/7%7], i)
+		items = append(items, memory.Item{Key: fmt.Sprint("k", i), Value: []byte(strconv.Quote(text))})
+	}
+	for some := range slices.Chunk(items, 100) {
+		must.Get(a.Store(b.Context(), memory.Location{}, some, memory.Write{}))
+	}
+	b.Run("search", func(b *testing.B) {
+		measure(b, 1, b.N, func(_, i int) error {
+			_, err := a.Search(b.Context(), memory.Search{Text: words[i%7] + " " + words[i%5], K: 10})
+			return err
+		})
+	})
+	must.Do(b, s.Close(b.Context()))
+	must.Do(b, e.Close())
 }
 
 var value = string(slices.Repeat([]byte{'v'}, 200))
