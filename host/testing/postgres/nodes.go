@@ -38,7 +38,7 @@ func StartNodes(t testing.TB, places []Place) *Nodes {
 	for i := range places {
 		names = append(names, fmt.Sprint("node", i))
 	}
-	settings := []string{"max_connections=200", "wal_level=replica", "max_wal_senders=10", "wal_keep_size=512MB", "hot_standby=on", "wal_receiver_timeout=3s", "wal_sender_timeout=3s",
+	settings := []string{"max_connections=200", "wal_level=replica", "max_wal_senders=10", "wal_keep_size=512MB", "hot_standby=on", "wal_receiver_timeout=30s", "wal_sender_timeout=30s",
 		"synchronous_standby_names=ANY 1 (" + strings.Join(names, ", ") + ")"}
 	for i, p := range places {
 		s, stop, err := prepare(bin, as, settings)
@@ -76,8 +76,20 @@ func (s *Server) trust() error {
 	return errors.Join(err, f.Close())
 }
 
+// rejoins is how often a node tries to begin anew: a machine that is busy, or was cut off just now, may lose a connection.
+const rejoins = 10
+
 // Rejoin has a node that does not run begin anew as a standby of the primary.
-func (n *Nodes) Rejoin(i int) error {
+func (n *Nodes) Rejoin(i int) (err error) {
+	for range rejoins {
+		if err = n.rejoin(i); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (n *Nodes) rejoin(i int) error {
 	s := n.List[i]
 	if err := os.RemoveAll(s.data); err != nil {
 		return err
