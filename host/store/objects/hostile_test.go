@@ -2,6 +2,7 @@ package objects_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -163,4 +164,31 @@ func TestRequestsToHaveTheServerEncryptAreSent(t *testing.T) {
 			t.Errorf("an upload with %s asked for %v (%v), want %s", encryption, asked.Load(), err, want)
 		}
 	}
+}
+
+func TestAServerThatDoesNotSayThatItEncryptsHasNoBackup(t *testing.T) {
+	p := newPlace(t)
+	p.put("a", "1")
+	var says string
+	s := p.server.Proxy(t, nil, func(r *http.Response) error {
+		if says != "" && r.Request.Method == http.MethodHead {
+			r.Header.Set("X-Amz-Server-Side-Encryption", says)
+		}
+		return nil
+	})
+	b := must.Get(objects.Open(must.Get(objects.ParseLocation("s3://"+p.server.Bucket+"/laptop")), objects.Options{
+		Endpoint: s.URL, PathStyle: true, Encryption: "aes256", Credentials: objects.Credentials{ID: p.server.ID, Secret: p.server.Secret},
+	}))
+	w := objects.Writer{Bucket: b, Spool: p.spool}
+	if _, err := w.Full(t.Context(), p.source, time.Now()); err == nil || !strings.Contains(err.Error(), "was asked to encrypt") {
+		t.Errorf("a backup with aes256 on a server that ignores it: %v, want an error that says what was asked", err)
+	}
+	if _, err := p.restored(p.server.URL, time.Time{}); !errors.Is(err, backup.ErrNone) {
+		t.Errorf("restored from that server: %v, want that there is no backup", err)
+	}
+	says = "AES256"
+	if _, err := w.Full(t.Context(), p.source, time.Now()); err != nil && !errors.Is(err, backup.ErrUnchanged) { // it goes on with what was uploaded
+		t.Errorf("a backup on a server that says it encrypts: %v, want none", err)
+	}
+	p.restores("a=1")
 }

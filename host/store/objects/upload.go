@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -21,6 +22,7 @@ const (
 	pieceSize  = 8 << 20 // bytes of a piece of an upload, at least
 	mostPieces = 10_000
 	listed     = 1000 // pieces in an answer
+	encrypted  = "X-Amz-Server-Side-Encryption"
 )
 
 // pieceOf returns the size of the pieces of an object.
@@ -178,6 +180,14 @@ func (u *upload) check(ctx context.Context) error {
 	}
 	if info.Size != u.j.Part.Stored {
 		return fmt.Errorf("%s in %s has %d bytes after an upload of %d: the backup is not complete", u.key(), u.to.at, info.Size, u.j.Part.Stored)
+	}
+	if u.to.sse == nil {
+		return nil
+	}
+	asked := http.Header{}
+	u.to.sse.Marshal(asked)
+	if want, got := asked.Get(encrypted), info.Metadata.Get(encrypted); got != want {
+		return fmt.Errorf("the server was asked to encrypt %s with %s, and says %.40q: it may be there in plain text, and is no part of the backup: encrypt it with --recipient, before it is sent", u.key(), want, got)
 	}
 	return nil
 }
