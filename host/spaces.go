@@ -379,6 +379,11 @@ func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name, path strin
 		return open || !s.asks(w, r, name, path)
 	}
 	err := s.admit(r, name)
+	if unread := (*unreadError)(nil); errors.As(err, &unread) {
+		s.refused(r, unread.error)
+		refuseHTTP(w, unread.Unwrap())
+		return false
+	}
 	if err != nil {
 		s.refused(r, err)
 		h := listen.HTTP{Issuer: s.at.issuerAt(listen.SpacesPath + name), Public: s.at.Public, Certificate: s.at.cert, Scopes: s.at.scopes()}
@@ -388,9 +393,20 @@ func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name, path strin
 	return err == nil
 }
 
+// unreadError means that the database did not tell who may use a space. It has more than strangers are told.
+type unreadError struct{ error }
+
+// Unwrap is what clients are told.
+func (e *unreadError) Unwrap() error {
+	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the database does not answer, so it is not known who may use the space: try again"}
+}
+
 // admit returns why the sender of a request may not use a space, or have it opened.
 func (s *Spaces) admit(r *http.Request, name string) error {
 	a, err := s.admission(name)
+	if err != nil && s.sharing != nil {
+		return &unreadError{err}
+	}
 	if err != nil {
 		return err
 	}
