@@ -195,3 +195,22 @@ func asExit(err error, to **exec.ExitError) (ok bool) {
 	*to, ok = err.(*exec.ExitError)
 	return ok
 }
+
+func TestAMachineThatIsLostLosesWhatWasStoredSinceTheLastIncrement(t *testing.T) {
+	t.Parallel()
+	u := newUploader(t)
+	u.says("store", "plan", "walnut")
+	c := u.command(u.dir, u.server.URL, "backup", u.place(), "--every", "10s")
+	must.Do(t, c.Start())
+	parts := func() string { return u.bucket(u.dir, "backup", u.place(), "--list") }
+	await.That(t, "a backup is in the bucket", func() bool { return strings.Contains(parts(), " 1 parts") })
+	u.says("store", "plan", "chestnut")
+	await.That(t, "an increment is in the bucket", func() bool { return !strings.Contains(parts(), " 1 parts") })
+	u.says("store", "plan", "hazelnut")
+	must.Do(t, c.Process.Kill())
+	_ = c.Wait() // it was killed
+	killOwner(t, u.dir)
+	if said := u.recalls("plan"); strings.Contains(said, "walnut") {
+		t.Errorf("restored %s after a kill, want chestnut, which was stored before the last increment, or what came later", said)
+	}
+}
