@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -10,24 +11,35 @@ import (
 
 // openConsole opens the console, unless it is not to be served.
 func (s *service) openConsole(context.Context) (err error) {
-	switch {
-	case s.mount != nil:
+	switch s.noConsole = s.site.noConsole(); {
+	case s.record.Path != "":
 		s.noConsole = "the console shows the memory of a server's own data directory, and not of its further spaces"
-	case s.site.listener == nil:
-		s.noConsole = "the server does not listen for HTTP, over which browsers reach the console: start it with --listen 127.0.0.1:9742"
-	case s.to.Console != nil && !*s.to.Console:
-		s.noConsole = "the server was started with --no-console: start it without"
-	case s.to.Console == nil && s.site.exposed():
-		s.noConsole = "other machines can connect to the server, to which the console is served only if it was started with --console"
-	default:
+	case s.noConsole == "":
 		return s.serveConsole()
 	}
 	return nil
 }
 
+// noConsole says why browsers that reach the site get no console, and what to do; empty: they get one.
+func (s *site) noConsole() string {
+	switch {
+	case s.listener == nil:
+		return "the server does not listen for HTTP, over which browsers reach the console: start it with --listen 127.0.0.1:9742"
+	case s.Console != nil && !*s.Console:
+		return "the server was started with --no-console: start it without"
+	case s.Console == nil && s.exposed():
+		return "other machines can connect to the server, to which the console is served only if it was started with --console"
+	}
+	return ""
+}
+
 func (s *service) serveConsole() (err error) {
 	h := s.host
-	s.console, err = console.New(console.Options{
+	kept, keep, err := h.following(owner.ConsoleSessionsPath(h.options.Dir))
+	if err != nil {
+		return err
+	}
+	o := console.Options{
 		Version: h.options.Version, TLS: s.site.cert != nil, Enter: h.admission.Enter, As: h.admission.As, Client: h.admission.Client,
 		Operations: h.rest.Routes(), Stream: h.streams, Refused: h.account.RefusedRequest,
 		State: func() console.State {
@@ -36,9 +48,16 @@ func (s *service) serveConsole() (err error) {
 		Reported: func(report string) {
 			h.options.Logger.Warn("a browser kept the console from something", "report", report)
 		},
-		Acts: s.operators(onConsole),
-	})
-	if err != nil {
+		Acts: s.operators(onConsole), Kept: kept,
+	}
+	if keep != nil {
+		o.Keep = func(sessions []byte) {
+			if err := keep(sessions); err != nil {
+				h.options.Logger.Warn("the console's sessions are not kept for the next server of the space", "error", err)
+			}
+		}
+	}
+	if s.console, err = console.New(o); err != nil {
 		return err
 	}
 	s.closers.Later("the console", func() error {
@@ -49,10 +68,16 @@ func (s *service) serveConsole() (err error) {
 	return nil
 }
 
+const noConsoleText = "there is no console: "
+
 // ticket issues a ticket of the console.
-func (s *service) ticket() (operator.ConsoleTicket, error) {
+func (s *service) ticket(ctx context.Context) (operator.ConsoleTicket, error) {
 	if s.console == nil {
-		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: "there is no console: " + s.noConsole}
+		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: noConsoleText + s.noConsole}
 	}
-	return operator.ConsoleTicket{Address: s.site.urlHere(s.record) + console.Path + "#ticket=" + s.console.Ticket()}, nil
+	at, asked := ctx.Value(reachedKey{}).(string)
+	if !asked {
+		at = s.site.urlHere(s.record)
+	}
+	return operator.ConsoleTicket{Address: at + console.Path + "#ticket=" + s.console.Ticket()}, nil
 }

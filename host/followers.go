@@ -256,7 +256,9 @@ func (x *follower) serve(o Options) {
 }
 
 // unfollowed are documents that no read depends on.
-func unfollowed() []string { return []string{filepath.Base(owner.HTTPSessionsPath(""))} }
+func unfollowed() []string {
+	return append(serverFiles(), owner.OperatorsPath(""), owner.AuditHeadsPath("")+"/")
+}
 
 // sightOf returns where a space is, before anything of it is read, and removes what earlier copies left.
 func sightOf(ctx context.Context, o Options) (s store.Sight, err error) {

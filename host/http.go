@@ -32,7 +32,9 @@ func (s *service) openHTTP(context.Context) (err error) {
 		}
 	}
 	if s.mount == nil {
-		if err := s.site.openLogins(s.host.options.Clock, secretIn(s.host.options.Dir), &s.closers); err != nil {
+		o := s.host.options
+		o.ReadOnly = s.host.admission.ReadOnly
+		if err := s.site.openLogins(o, secretIn(o.Dir), &s.closers); err != nil {
 			return err
 		}
 	}
@@ -81,11 +83,11 @@ func (s *service) serveHTTP(ctx context.Context) error {
 
 // openJoin has people join who were invited.
 func (s *service) openJoin(context.Context) error {
-	if s.mount != nil || s.site.listener == nil {
+	if s.record.Path != "" || s.site.listener == nil {
 		return nil
 	}
-	at := operator.HubAddress{URL: cmp.Or(s.to.Public, s.site.urlHere(s.record))}
-	if len(s.to.TLSOwn) > 0 {
+	at := operator.HubAddress{URL: cmp.Or(s.site.Public, s.site.urlHere(s.record))}
+	if len(s.site.TLSOwn) > 0 {
 		var err error
 		if at.Pin, err = certificate.PinOf(owner.TLSPath(s.host.options.Dir)); err != nil {
 			return err

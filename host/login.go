@@ -28,14 +28,16 @@ type logins struct {
 }
 
 // openLogins makes ready what lets in who has no API key, if anything is to. secret is called if there are to be authorization servers.
-func (s *site) openLogins(clock func() time.Time, secret func() ([]byte, error), closers *space.Closers) (err error) {
+func (s *site) openLogins(o Options, secret func() ([]byte, error), closers *space.Closers) (err error) {
 	switch {
 	case s.IssuerRules != nil && s.Issuer == "":
 		return errors.New("there are rules for an issuer that is not named: give --issuer its URL")
 	case s.IssuerRules != nil && s.IssuerRules.Audience == "" && s.Public == "":
 		return errors.New("nobody said for whom the tokens of the issuer are: give audience in the rules of the issuer, or --public-url")
+	case s.IssuerRules != nil && o.ReadOnly:
+		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
 	case s.IssuerRules != nil:
-		if s.logins.issuer, err = issuer.New(issuer.Options{URL: s.Issuer, Rules: *s.IssuerRules, Clock: clock, Logger: s.logger}); err != nil {
+		if s.logins.issuer, err = issuer.New(issuer.Options{URL: s.Issuer, Rules: *s.IssuerRules, Clock: o.Clock, Logger: o.Logger}); err != nil {
 			return err
 		}
 		closers.Later("the keys of the issuer", func() error {
@@ -51,13 +53,15 @@ func (s *site) openLogins(clock func() time.Time, secret func() ([]byte, error),
 		return errors.New("an authorization server needs HTTP: give --listen an address")
 	case s.Issuer != "":
 		return errors.New("clients are let in by one authorization server: give --oauth or --issuer")
+	case o.ReadOnly:
+		return errors.New("a read-only server makes no keys, which tokens are: serve it without --oauth")
 	}
 	fetch := s.OAuth.Fetch
 	if fetch == nil {
 		fetch = outbound.Client{}.Strangers()
 	}
 	if s.logins.secret, err = secret(); err == nil {
-		s.logins.common, err = oauth.NewCommon(fetch, clock)
+		s.logins.common, err = oauth.NewCommon(fetch, o.Clock)
 	}
 	return err
 }
@@ -98,17 +102,15 @@ func (s *site) checkIssued(ctx context.Context, token, path string) (of keys.Sub
 // openOAuth opens the authorization server of the memory, if there is to be one.
 func (s *service) openOAuth(context.Context) error {
 	a, path := s.host.admission, s.record.Path
-	switch {
-	case s.site.logins.common == nil:
-		return nil
-	case a.ReadOnly && s.mount == nil:
-		return errors.New("a read-only server makes no keys, which tokens are: serve it without --oauth")
-	case a.ReadOnly:
+	if s.site.logins.common == nil || a.ReadOnly {
 		return nil
 	}
 	o := s.site.oauthAt(path, s.host.options.Clock)
-	var err error
-	if o.Codes, err = oauth.OpenCodes(o.Clock, nil, nil); err != nil {
+	kept, keep, err := s.host.following(owner.OAuthCodesPath(s.host.options.Dir))
+	if err == nil {
+		o.Codes, err = oauth.OpenCodes(o.Clock, kept, keep)
+	}
+	if err != nil {
 		return err
 	}
 	o.Keys, o.Enter, o.Holder, o.Refused = s.host.acts(), s.enter, a.Holder, s.host.account.RefusedRequest
@@ -136,12 +138,7 @@ func (s *service) enter(secret string) (string, error) {
 // openIssuer has the tokens of the issuer let in, if they are to become keys.
 func (s *service) openIssuer(context.Context) error {
 	a, path := s.host.admission, s.record.Path
-	switch {
-	case s.site.logins.issuer == nil:
-		return nil
-	case a.ReadOnly && s.mount == nil:
-		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
-	case a.ReadOnly:
+	if s.site.logins.issuer == nil || a.ReadOnly {
 		return nil
 	}
 	acts := s.host.acts()

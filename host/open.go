@@ -37,6 +37,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/operator/operators"
+	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/remote"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/standby"
@@ -127,7 +128,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Documents: h.documents, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
 		return err
 	}
-	h.operators = &operators.Operators{Path: owner.OperatorsPath(h.options.Dir), Clock: h.options.Clock}
+	h.operators = &operators.Operators{Path: owner.OperatorsPath(h.options.Dir), Clock: h.options.Clock, Write: h.documents.Write}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
 	if !h.readOnly {
 		if err := h.account.OpenRequests(ctx, &h.closers); err != nil {
@@ -149,6 +150,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.documents.Attach(ctx, h.space.Engine); err != nil {
 		return err
 	}
+	if err := h.keepAuditHead(ctx); err != nil {
+		return err
+	}
 	h.account.Of(h.space, h.sessions)
 	if h.among.lead != nil {
 		h.account.Metrics().Lease(h.among.lead.Left)
@@ -165,9 +169,8 @@ func (h *Host) open(ctx context.Context) (err error) {
 
 // openDocuments brings the files up to date that follow the space from server to server.
 func (h *Host) openDocuments(ctx context.Context) (err error) {
-	sessionsFile := filepath.Base(owner.HTTPSessionsPath(h.options.Dir))
 	o := h.documentOptions()
-	o.Server = []string{sessionsFile}
+	o.Server = serverFiles()
 	if !h.readOnly {
 		o.Driver = h.options.Driver
 	}
@@ -183,8 +186,25 @@ func (h *Host) openDocuments(ctx context.Context) (err error) {
 
 // documentOptions say which files of the data directory follow the space.
 func (h *Host) documentOptions() state.Options {
-	return state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger, Folders: []string{modules.Folder},
-		Files: []string{"keys.json", "keys.required", registry.File, "embedders.json", filepath.Base(owner.HTTPSessionsPath(h.options.Dir))}}
+	return state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger, Folders: []string{modules.Folder, owner.AuditHeadsPath("")},
+		Files: append([]string{"keys.json", "keys.required", registry.File, "embedders.json", owner.OperatorsPath("")}, serverFiles()...)}
+}
+
+// serverFiles are the documents that a server alone writes.
+func serverFiles() []string {
+	return []string{owner.HTTPSessionsPath(""), owner.OAuthCodesPath(""), owner.ConsoleSessionsPath("")}
+}
+
+// following returns a file that follows the space to its next server, and what replaces it; nil: it follows none.
+func (h *Host) following(path string) (data []byte, keep func([]byte) error, err error) {
+	if h.readOnly || !h.documents.Follow() {
+		return nil, nil, nil
+	}
+	data, err = regular.Read(path, store.DocumentLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return data, func(data []byte) error { return h.documents.Write(path, data) }, err
 }
 
 // limits bounds calls by the keys of clients, and refuses them while another server may lead the space.

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
+	"github.com/alcove-memory/alcove/host/operator/operators"
 )
 
 // openOperators listens for operators of other machines, if it is told to.
@@ -72,12 +73,19 @@ func onConsole(r *http.Request) (context.Context, error) {
 
 // overTLS is the context of an act that a program with a certificate and the key of an operator asks for.
 func (h *Host) overTLS(r *http.Request) (context.Context, error) {
-	secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	who, err := h.operators.Enter(secret)
+	ctx, err := overTLS(r, h.operators)
 	if err != nil {
-		refused := &memory.Error{Code: memory.Denied, Rule: "the key of an operator", Message: err.Error()}
-		h.account.NotAdmitted(addressOf(r), refused)
-		return nil, refused
+		h.account.NotAdmitted(addressOf(r), err)
+	}
+	return ctx, err
+}
+
+// overTLS is the context of an act that a program with a certificate and the key of one of the operators asks for.
+func overTLS(r *http.Request, of *operators.Operators) (context.Context, error) {
+	secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	who, err := of.Enter(secret)
+	if err != nil {
+		return nil, &memory.Error{Code: memory.Denied, Rule: "the key of an operator", Message: err.Error()}
 	}
 	p := operator.Person{Name: who.Name, UID: -1, Role: operator.Role(who.Role), Via: "by TLS", From: addressOf(r), Reason: admin.ReasonOf(r)}
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/daemon/presence"
 	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 )
@@ -78,7 +79,7 @@ func (g *sharing) start(s *shared, p *post) {
 		p.opened.Close()
 	})
 	g.running.Go(func() {
-		if err := admin.Serve(g.serving, p.operators, s.acts(p.name), g.logger); err != nil && g.serving.Err() == nil {
+		if err := admin.Serve(g.serving, p.operators, s.acts(p.name, onSocket), g.logger); err != nil && g.serving.Err() == nil {
 			g.logger.Error("the socket for operators ended", "dir", p.dir, "error", err)
 		}
 	})
@@ -202,25 +203,33 @@ func (s *shared) carry(ctx context.Context, conn net.Conn, name string, to clust
 	return nil
 }
 
-// acts serves operators of a space: what is asked of this server here, and the rest where the space is led.
-func (s *shared) acts(name string) http.Handler {
+// acts serves operators of a space, whose requests as knows: what is asked of this server here, and the rest where the space is led.
+func (s *shared) acts(name string, as func(*http.Request) (context.Context, error)) http.Handler {
 	own := operator.NewServer(s.bindings(), operator.ServerOptions{Logger: s.options.Logger})
-	own.As = onSocket
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, err := as(r)
+		if err != nil {
+			own.RefuseAct(w, &admin.Error{Code: string(memory.Denied), Message: err.Error()})
+			return
+		}
 		act := strings.TrimPrefix(r.URL.Path, "/")
 		if own.Acts[act] != nil {
-			own.ServeHTTP(w, r)
+			own.ServeHTTP(w, r.WithContext(ctx))
+			return
+		}
+		if why := s.site.noConsole(); why != "" && act == string(operator.OpenConsole) {
+			own.RefuseAct(w, &admin.Error{Code: string(memory.Unavailable), Message: noConsoleText + why})
 			return
 		}
 		if err := cluster.Hold(r); err != nil {
 			return // its client is gone
 		}
-		err := s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
+		err = s.sharing.member.Try(r.Context(), name, func(to cluster.Route) error {
 			cluster.Rewind(r)
+			s.noteOperator(r, operator.PersonOf(ctx), to)
 			if to.Here {
 				return s.spaces.actHere(w, r, name, act)
 			}
-			noteOperator(r)
 			return s.sharing.forward.Forward(w, r, to, actsPath+name+"/"+act)
 		})
 		if err != nil {
@@ -230,29 +239,32 @@ func (s *shared) acts(name string) http.Handler {
 	})
 }
 
-// operatorHeader has who asks another server for an act, as a process on the machine of the server that forwards it.
-const operatorHeader = "Alcove-Operator"
+// Headers of an act on its way to the leader of its space.
+const (
+	operatorHeader = "Alcove-Operator" // who asks for it, as the server that was asked knows
+	reachedHeader  = "Alcove-Reached"  // where browsers on the machine of that server reach it
+)
 
-// noteOperator notes on a request that is forwarded who sends it.
-func noteOperator(r *http.Request) {
-	if ctx, err := onSocket(r); err == nil {
-		p, _ := json.Marshal(operator.PersonOf(ctx)) // texts and a number
-		r.Header.Set(operatorHeader, string(p))
+// noteOperator notes on a request for an act who sends it, in place of what its client sent there.
+func (s *shared) noteOperator(r *http.Request, p operator.Person, to cluster.Route) {
+	if !to.Here && p.Via == "" {
+		p.Via, p.From = "another server", s.address
 	}
+	text, _ := json.Marshal(p) // texts and a number
+	r.Header.Set(operatorHeader, string(text))
+	r.Header.Set(reachedHeader, s.site.urlHere(s.record))
 }
 
-// ofPost is the context of an act that a process of this machine asks for, or one of another server's machine.
+// reachedKey is the context key of where browsers on the machine of an operator reach the server that was asked.
+type reachedKey struct{}
+
+// ofPost is the context of an act that some server was asked for, which knows by whom.
 func ofPost(r *http.Request) (context.Context, error) {
-	if admin.ConnOf(r) != nil {
-		r.Header.Del(operatorHeader)
-		return onSocket(r)
-	}
 	p := operator.Person{UID: -1}
 	if err := json.Unmarshal([]byte(r.Header.Get(operatorHeader)), &p); err != nil {
-		return nil, fmt.Errorf("read who asks another server for an act: %w", err)
+		return nil, fmt.Errorf("read who asks a server for an act: %w", err)
 	}
-	p.Via, p.From = "another server", addressOf(r)
-	return operator.By(r.Context(), p), nil
+	return operator.By(context.WithValue(r.Context(), reachedKey{}, r.Header.Get(reachedHeader)), p), nil
 }
 
 // bindings are the acts on this server.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -19,6 +20,8 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/admin"
+	"github.com/alcove-memory/alcove/host/operator/operators"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/space/folder"
 	"github.com/alcove-memory/alcove/host/store"
@@ -59,14 +62,13 @@ type shared struct {
 	sharing *sharing
 	spaces  *Spaces
 	peers   net.Listener // for the other servers
+	remote  net.Listener // for operators of other machines; nil: none
+	address string       // that the other servers are told
 	site    *site        // for clients over HTTP
 	closers space.Closers
 }
 
 func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
-	if err := s.check(); err != nil {
-		return err
-	}
 	driver, ok := s.options.Driver.(store.Shared)
 	if !ok {
 		return errors.New("servers share the spaces of a database: name it with --store-file, --store or ALCOVE_STORE")
@@ -94,13 +96,14 @@ func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
 		return fmt.Errorf("listen for the other servers on %s: %w: choose another address with --cluster-listen", c.Listen, err)
 	}
 	s.closers.Later("the listener for servers", closing(s.peers))
-	if c.Advertise == "" {
-		c.Advertise = s.peers.Addr().String()
-	}
-	g.member = cluster.New(cluster.Options{Table: g.table, Address: c.Advertise, Version: s.options.Version, Term: c.Term, Logger: s.options.Logger})
+	s.address = cmp.Or(c.Advertise, s.peers.Addr().String())
+	g.member = cluster.New(cluster.Options{Table: g.table, Address: s.address, Version: s.options.Version, Term: c.Term, Logger: s.options.Logger})
 	g.forward = cluster.NewForwarder(g.member, g.credentials, s.options.Logger)
 	s.closers.Later("connections to servers", func() error { g.forward.Close(); return nil })
 	if err := s.listen(); err != nil {
+		return err
+	}
+	if err := s.listenOperators(); err != nil {
 		return err
 	}
 	if err := s.openSpaces(ctx); err != nil {
@@ -118,20 +121,6 @@ func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
 	return nil
 }
 
-// check refuses what servers that share spaces do not have.
-func (s *shared) check() error {
-	l := s.listenAt
-	switch {
-	case l.OAuth.Serve:
-		return errors.New("servers that share spaces are no authorization server: leave out --oauth, or name one with --issuer")
-	case l.Operators.Address != "":
-		return errors.New("servers that share spaces serve no operators of other machines: leave out --admin-listen, and use commands on the machine of any server")
-	case l.Console != nil && *l.Console:
-		return errors.New("servers that share spaces serve no console: leave out --console")
-	}
-	return nil
-}
-
 // bounded does what the database may not answer.
 func bounded(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
@@ -145,7 +134,7 @@ func (s *shared) listen() (err error) {
 	if s.site, err = openSite(s.options, s.listenAt); err != nil {
 		return err
 	}
-	if err := s.site.openLogins(s.options.Clock, s.sharing.credentials.Logins, &s.closers); err != nil || s.site.listener == nil {
+	if err := s.site.openLogins(s.options, s.sharing.credentials.Logins, &s.closers); err != nil || s.site.listener == nil {
 		return err
 	}
 	s.closers.Later("the listener for HTTP", closing(s.site.listener))
@@ -154,6 +143,32 @@ func (s *shared) listen() (err error) {
 		return fmt.Errorf("other machines can connect to %s, and a server that shares spaces serves them with --require-keys alone", s.record.HTTP)
 	}
 	return listen.CheckExposure(s.site.listener, s.site.cert, true)
+}
+
+// listenOperators listens for operators of other machines, if it is told to.
+func (s *shared) listenOperators() (err error) {
+	if s.listenAt.Operators.Address == "" {
+		return nil
+	}
+	if s.remote, err = listenOperators(s.listenAt.Operators); err == nil {
+		s.closers.Later("the listener for operators", closing(s.remote))
+		s.record.Operators = s.remote.Addr().String()
+	}
+	return err
+}
+
+// overTLS is the context of an act that a program with a certificate and the key of an operator asks for. Whose key it is, the database
+// says at each act.
+func (s *shared) overTLS(r *http.Request) (ctx context.Context, err error) {
+	g := s.sharing
+	failed := g.withDocuments(g.own, g.dir, owner.OperatorsPath(""), func(dir string, _ bool) error {
+		ctx, err = overTLS(r, &operators.Operators{Path: owner.OperatorsPath(dir), Clock: s.options.Clock})
+		return err
+	})
+	if failed != nil {
+		s.options.Logger.Warn("an operator was refused", "from", addressOf(r), "error", failed)
+	}
+	return ctx, failed
 }
 
 func (s *shared) openSpaces(ctx context.Context) (err error) {
@@ -206,6 +221,9 @@ func (s *shared) run(ctx context.Context) error {
 		return nil
 	})
 	begin(func() error { return s.servePeers(serving) })
+	if s.remote != nil {
+		begin(func() error { return admin.Serve(serving, s.remote, s.acts(g.own, s.overTLS), s.options.Logger) })
+	}
 	if s.site.listener != nil {
 		begin(func() error { return s.serveHTTP(serving) })
 	}
@@ -264,7 +282,7 @@ func (s *shared) servePeers(ctx context.Context) error {
 
 func (s *shared) serveHTTP(ctx context.Context) error {
 	server := listen.HTTP{All: http.HandlerFunc(s.spaces.serveClient), Certificate: s.site.cert, Issuer: s.site.Issuer, Public: s.site.Public, Logger: s.options.Logger, Use: &listen.Use{}, Drain: handoverAfter, Stopped: stopped(),
-		Ready: func(context.Context) error { return s.sharing.member.Ready() }}
+		Ready: func(context.Context) error { return s.sharing.member.Ready() }, Told: func() string { return s.sharing.member.State().Told() }}
 	return server.Serve(ctx, s.site.listener)
 }
 

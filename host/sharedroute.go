@@ -19,7 +19,9 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/follow"
 	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/console"
 	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/front/oauth"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/store"
@@ -46,7 +48,10 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 		listen.Refuse(w, &listen.StatusError{Status: http.StatusBadRequest, Code: string(memory.InvalidArgument), Err: err})
 		return
 	}
-	if !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
+	if strings.HasPrefix(path, console.Path) && !s.noteBrowser(w, r, path) {
+		return
+	}
+	if name != s.sharing.own && !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
 		if !s.admits(w, r, name, path, false) {
 			return
 		}
@@ -55,7 +60,11 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !listen.TakeBody(w, r) {
+	limit := int64(0)
+	if strings.HasPrefix(path, console.Path) { // the leader has a limit for each of its paths
+		limit = console.LongestAct
+	}
+	if !listen.TakeBody(w, r, limit) {
 		return
 	}
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
@@ -77,6 +86,32 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		refuseHTTP(w, err)
 	}
+}
+
+// browserHeader has why a browser that another server forwards for may not be the operator's.
+const browserHeader = "Alcove-Browser"
+
+// noteBrowser notes on a request to the console what only the server that the browser is connected to can know. It is false if this one serves
+// browsers no console, which they are told.
+func (s *Spaces) noteBrowser(w http.ResponseWriter, r *http.Request, path string) bool {
+	if why := s.at.noConsole(); why != "" && !oauth.IsPath(path) {
+		listen.Refuse(w, &listen.StatusError{Status: http.StatusNotFound, Code: string(memory.NotFound), Err: errors.New(noConsoleText + why)})
+		return false
+	}
+	r.Header.Del(browserHeader)
+	if err := listen.CheckPeer(r); err != nil {
+		r.Header.Set(browserHeader, err.Error())
+	}
+	return true
+}
+
+// forwarded is a request as the server has it that forwarded it.
+func forwarded(r *http.Request) *http.Request {
+	var peer error
+	if why := r.Header.Get(browserHeader); why != "" {
+		peer = errors.New(why)
+	}
+	return listen.From(r, r.Header.Get("X-Forwarded-For"), peer)
 }
 
 // serveHere serves a request to a space that this server leads, or is to lead. If there is an error, nothing was served.
@@ -142,42 +177,51 @@ func (g *sharing) admission(a admission.Admission, name, dir string, clock func(
 	if a.Token, err = g.credentials.Token(name); err != nil {
 		return a, err
 	}
+	err = g.withDocuments(name, dir, "keys.", func(read string, led bool) (err error) {
+		o := keys.Options{Path: owner.KeysPath(read), Clock: clock, Changeable: func() error { return fs.ErrPermission }}
+		if !led {
+			o = keys.Options{Path: owner.KeysPath(dir), Clock: clock}
+		}
+		a.Keys, err = keys.Open(o)
+		return err
+	})
+	return a, err
+}
+
+// withDocuments calls do with a folder that has the documents of a space whose names have a prefix, as the database has them: not the
+// directory's, which its space writes. led is false if no server led the space yet.
+func (g *sharing) withDocuments(name, dir, prefix string, do func(read string, led bool) error) error {
 	driver, err := g.driverOf(name)
 	if err != nil {
-		return a, err
+		return err
 	}
 	from, ok := driver.(store.Documented)
 	if !ok {
-		return a, fmt.Errorf("%s has no documents", driver)
+		return fmt.Errorf("%s has no documents", driver)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
 	defer cancel()
 	list, err := from.Documents(ctx, dir)
 	if err != nil {
-		return a, err
+		return err
 	}
-	if len(list) == 0 { // nobody led it yet
-		a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: clock})
-		return a, err
-	}
-	read, err := os.MkdirTemp("", "alcove-keys") // not the directory's, which its space writes
+	read, err := os.MkdirTemp("", "alcove-documents")
 	if err != nil {
-		return a, err
+		return err
 	}
 	defer os.RemoveAll(read)
 	for _, d := range list {
-		if d.Removed || !strings.HasPrefix(d.Name, "keys.") {
+		if d.Removed || !strings.HasPrefix(d.Name, prefix) {
 			continue
 		}
 		if d, err = from.Document(ctx, dir, d.Name); err == nil {
 			err = os.WriteFile(filepath.Join(read, d.Name), d.Data, 0o600)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return a, err
+			return err
 		}
 	}
-	a.Keys, err = keys.Open(keys.Options{Path: filepath.Join(read, filepath.Base(owner.KeysPath(dir))), Clock: clock, Changeable: func() error { return fs.ErrPermission }})
-	return a, err
+	return do(read, len(list) > 0)
 }
 
 // peers serves what other servers forward. It forwards nothing: a request to a space that another one leads is refused.
@@ -185,7 +229,7 @@ func (s *Spaces) peers() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(listen.SpacesPath, func(w http.ResponseWriter, r *http.Request) {
 		name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
-		answerPeer(w, s.serveHere(w, r, name, "/"+path))
+		answerPeer(w, s.serveHere(w, forwarded(r), name, "/"+path))
 	})
 	mux.HandleFunc(actsPath, func(w http.ResponseWriter, r *http.Request) {
 		name, act, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, actsPath), "/")

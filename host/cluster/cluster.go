@@ -314,6 +314,9 @@ func (l *Lead) Check() error {
 // Server returns the id of this server.
 func (l *Lead) Server() string { return l.m.self.ID }
 
+// Term returns in which time this server has to renew its leases.
+func (l *Lead) Term() time.Duration { return l.m.o.Term }
+
 // Left returns for how long this server surely leads the space on, unless it renews.
 func (l *Lead) Left() time.Duration {
 	if l.Check() != nil {
@@ -409,6 +412,18 @@ func (m *Member) State() State {
 		s.Failure = m.failure.Error()
 	}
 	return s
+}
+
+// Told says how the lease and the view of this server are, a line each.
+func (s State) Told() string {
+	leads := 0
+	for _, l := range s.Leases {
+		if l.Server == s.Self {
+			leads++
+		}
+	}
+	lag := max(0, s.Term-s.Term/10-s.Left)
+	return fmt.Sprintf("lease: %.1f s left of %.1f\nlag: %.1f s since the database was reached\nleads: %d of %d spaces\n", s.Left.Seconds(), s.Term.Seconds(), lag.Seconds(), leads, len(s.Leases))
 }
 
 // Ready returns why this server is of no use to clients; nil: it is.

@@ -63,7 +63,8 @@ type Lease struct {
 // Following is an engine that was opened read-only, and follows the one that writes the space elsewhere. Its reads see what Follow let them.
 type Following interface {
 	Engine
-	// Look returns where the space is, with one question. Documents with one of some names do not count.
+	// Look returns where the space is, with one question. Documents with one of some names, or in one of some
+	// folders, whose names end in a slash, do not count.
 	Look(ctx context.Context, but ...string) (Sight, error)
 	// Follow lets reads see the commits up to a point that Look returned.
 	Follow(to Point)

@@ -30,6 +30,12 @@ func TLSPath(dir string) string { return filepath.Join(dir, "tls") }
 // OAuthPath returns the file of the secret by which the registrations of OAuth's clients are known.
 func OAuthPath(dir string) string { return filepath.Join(dir, "oauth-secret") }
 
+// OAuthCodesPath returns the file of the codes that clients of OAuth have not exchanged yet, for the next server of a space.
+func OAuthCodesPath(dir string) string { return filepath.Join(dir, "oauth-codes.json") }
+
+// ConsoleSessionsPath returns the file of the sessions of the console, for the next server of a space.
+func ConsoleSessionsPath(dir string) string { return filepath.Join(dir, "console-sessions.json") }
+
 // OperatorsPath returns the file of the operators that reach the server from elsewhere.
 func OperatorsPath(dir string) string { return filepath.Join(dir, "operators.json") }
 
@@ -41,6 +47,9 @@ func HTTPSessionsPath(dir string) string { return filepath.Join(dir, "http-sessi
 
 // AuditPath returns the folder of the audit log.
 func AuditPath(dir string) string { return filepath.Join(dir, "audit") }
+
+// AuditHeadsPath returns the folder of the heads of the audit logs of all servers of a space.
+func AuditHeadsPath(dir string) string { return filepath.Join(dir, "audit-heads") }
 
 // RequestsPath returns the folder of the request log.
 func RequestsPath(dir string) string { return filepath.Join(dir, "requests") }

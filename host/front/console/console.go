@@ -24,8 +24,10 @@ const (
 
 	longestLogin  = 4 << 10  // bytes of a ticket or key
 	longestReport = 16 << 10 // bytes of a report of the browser
-	longestAct    = 64 << 20 // bytes of a request for an act, as on the operator's socket
 )
+
+// LongestAct is the size limit of a request for an act in bytes, as on the operator's socket.
+const LongestAct = 64 << 20
 
 //go:embed all:dist
 var dist embed.FS
@@ -41,7 +43,7 @@ func Views() (fs.FS, error) {
 	return built, nil
 }
 
-// Options configures a Server. All but Files, TLS and CheckPeer are needed.
+// Options configures a Server. All but Files, TLS, CheckPeer, Kept and Keep are needed.
 type Options struct {
 	Version string // of the program
 	Files   fs.FS  // the built application; nil: the one in this program
@@ -60,6 +62,8 @@ type Options struct {
 	CheckPeer  func(*http.Request) error  // refuses requests of other users of this machine, as far as they are known; nil: listen.CheckPeer
 	Refused    func(*http.Request, error) // records a login that was refused
 	Reported   func(report string)        // is told of what the browser kept the application from doing
+	Kept       []byte                     // sessions that an earlier server kept; nil: none
+	Keep       func(sessions []byte)      // keeps them for the next server; nil: they end with this one
 }
 
 // State is what a server permits at the moment.
@@ -90,7 +94,11 @@ func New(o Options) (*Server, error) {
 	if o.CheckPeer == nil {
 		o.CheckPeer = listen.CheckPeer
 	}
-	s := &Server{options: o, sessions: newSessions(), tickets: newTickets(), failures: attempts.New(), files: newFiles(o.Files)}
+	open, err := newSessions(o.Kept, o.Keep)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, sessions: open, tickets: newTickets(), failures: attempts.New(), files: newFiles(o.Files)}
 	o.Acts.Permit, o.Acts.Refuse = s.permit, refuseAct
 	return s, nil
 }
@@ -104,7 +112,7 @@ func (s *Server) Doors() map[string]listen.Door {
 		api + "session": {Handler: http.HandlerFunc(s.session), Body: longestLogin},
 		api + "csp":     {Handler: http.HandlerFunc(s.report), Body: longestReport},
 		api + "stream":  {Handler: s.options.Stream, Admit: s.admitStream, Lasting: true},
-		api + "acts/":   {Handler: http.StripPrefix(api+"acts", http.HandlerFunc(s.act)), Admit: s.admitOperator, Body: longestAct},
+		api + "acts/":   {Handler: http.StripPrefix(api+"acts", http.HandlerFunc(s.act)), Admit: s.admitOperator, Body: LongestAct},
 	}
 	for _, path := range []string{"operation", "operation/"} {
 		doors[api+path] = listen.Door{Handler: operations, Admit: s.admit}

@@ -11,7 +11,7 @@ import (
 
 func TestASessionEndsTwelveHoursAfterItsLastRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessions()
+		s := sessionsOf(t, nil, nil)
 		secret := s.begin("k")
 		time.Sleep(idle - time.Second)
 		found := s.find(secret)
@@ -68,7 +68,7 @@ func TestTicketsAreBounded(t *testing.T) {
 }
 
 func TestWhoHasMostSessionsLosesTheOldest(t *testing.T) {
-	s := newSessions()
+	s := sessionsOf(t, nil, nil)
 	defer s.close()
 	operator, greedy := s.begin(""), []string{}
 	for range mostSessions + 50 {
@@ -86,7 +86,7 @@ func TestWhoHasMostSessionsLosesTheOldest(t *testing.T) {
 }
 
 func TestOnlyADigestOfASessionsSecretIsKept(t *testing.T) {
-	s := newSessions()
+	s := sessionsOf(t, nil, nil)
 	defer s.close()
 	secret := s.begin("k")
 	if kept := fmt.Sprintf("%+v", s.find(secret)); strings.Contains(kept, secret) || strings.Contains(kept, tokenOf(secret)) {
@@ -95,4 +95,50 @@ func TestOnlyADigestOfASessionsSecretIsKept(t *testing.T) {
 	if tokenOf(secret) == tokenOf(newSecret()) || strings.Contains(tokenOf(secret), secret[:8]) {
 		t.Error("the token of a session does not depend on its secret, or tells it")
 	}
+}
+
+func sessionsOf(t *testing.T, kept []byte, keep func([]byte)) *sessions {
+	t.Helper()
+	s, err := newSessions(kept, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSessionsGoOnWithTheNextServerUntilTheyEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept []byte
+		keep := func(data []byte) { kept = data }
+		first := sessionsOf(t, nil, keep)
+		ann, out, idled := first.begin("ann"), first.begin(""), first.begin("eve")
+		first.drop(first.find(out), over("it was ended"))
+		time.Sleep(idle / 2)
+		if first.find(ann) == nil {
+			t.Error("a session after half its time: got none, want it")
+		}
+		first.close()
+		if strings.Contains(string(kept), ann) {
+			t.Error("what is kept has the secret of a session")
+		}
+		next := sessionsOf(t, kept, keep)
+		defer next.close()
+		for name, c := range map[string]struct {
+			secret string
+			want   bool
+		}{"in use": {ann, true}, "ended": {out, false}, "idle for a while": {idled, true}} {
+			by := digestOf(c.secret)
+			if got := next.open[by] != nil; got != c.want {
+				t.Errorf("the session that was %s with the next server: got it is there: %t, want %t", name, got, c.want)
+			}
+		}
+		time.Sleep(idle/2 + time.Second)
+		synctest.Wait()
+		if next.find(idled) != nil || next.find(ann) == nil {
+			t.Errorf("12 hours after its last request a session is there: %t; one that was used later: %t, want only that", next.find(idled) != nil, next.find(ann) != nil)
+		}
+		if _, err := newSessions([]byte("{"), keep); err == nil {
+			t.Error("damaged sessions: got no error, want one")
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,5 +74,17 @@ func TestADoorAdmitsInItsOwnWay(t *testing.T) {
 	}
 	if n := refused.Load(); n != 2 {
 		t.Errorf("%d requests count as refused, want the 2 that doors did not admit", n)
+	}
+}
+
+func TestAForwardedRequestIsOfItsBrowser(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	other := errors.New("another user")
+	got := From(r, "10.0.0.7", other)
+	if err := CheckPeer(got); !errors.Is(err, other) || got.RemoteAddr != "10.0.0.7:0" {
+		t.Errorf("a request of another user's browser at 10.0.0.7: got %v from %s, want that it is another's, from 10.0.0.7", err, got.RemoteAddr)
+	}
+	if err := CheckPeer(From(got, "", nil)); err != nil {
+		t.Errorf("a request that is not another user's: got %v, want none", err)
 	}
 }

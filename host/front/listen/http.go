@@ -57,6 +57,7 @@ type HTTP struct {
 	Healthy     func() error  // returns why the server should be restarted; nil: never
 	Without     func() error  // returns why there are no tool families, which a server that is ready then says; nil: there are
 	Following   func() string // tells how far a copy of another memory is, which a server that is ready then says; nil, or empty: it is none
+	Told        func() string // more about a server that is ready, in lines; nil: there is nothing
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
@@ -176,6 +177,16 @@ func CheckPeer(r *http.Request) error {
 	return nil
 }
 
+// From returns a request that another server forwarded as that one has it: from an address, and, unless peer is nil, of another user of its
+// machine.
+func From(r *http.Request, address string, peer error) *http.Request {
+	r = r.WithContext(context.WithValue(r.Context(), peerKey{}, func() error { return peer }))
+	if address != "" {
+		r.RemoteAddr = net.JoinHostPort(address, "0")
+	}
+	return r
+}
+
 // identifyKey is the context key of a func() that records that the request's connection presented the token.
 type identifyKey struct{}
 
@@ -283,6 +294,9 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	io.WriteString(w, "ready\n")
+	if h.Told != nil {
+		io.WriteString(w, h.Told())
+	}
 }
 
 // guard passes on the requests that a door admits.
@@ -398,11 +412,9 @@ func uncounted(next http.Handler) http.Handler {
 // HoldBody reads the body of a request to Spaces or HTTP.All, of at most limit bytes, so that it can be read again. It is false if it
 // could not be read, which the client was told.
 func HoldBody(w http.ResponseWriter, r *http.Request, limit int64) bool {
-	if r.ContentLength > limit {
-		refuseBody(w, limit)
+	if !TakeBody(w, r, limit) {
 		return false
 	}
-	withBody(w, r, limit)
 	var data []byte
 	if hasBody(r) {
 		var err error
@@ -417,14 +429,15 @@ func HoldBody(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	return true
 }
 
-// TakeBody makes the body of a request to HTTP.All readable, up to the limit of other requests. It is false if the body is longer, which
-// the client was told.
-func TakeBody(w http.ResponseWriter, r *http.Request) bool {
-	if r.ContentLength > bodyLimit {
-		refuseBody(w, bodyLimit)
+// TakeBody makes the body of a request to HTTP.All readable, up to a limit in bytes; 0: that of other requests. It is false if the body is
+// longer, which the client was told.
+func TakeBody(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	limit = cmp.Or(limit, bodyLimit)
+	if r.ContentLength > limit {
+		refuseBody(w, limit)
 		return false
 	}
-	withBody(w, r, bodyLimit)
+	withBody(w, r, limit)
 	return true
 }
 

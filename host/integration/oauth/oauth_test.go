@@ -38,6 +38,7 @@ type world struct {
 	ann operator.IssuedKey
 	web *site
 	at  string // the path of the memory
+	by  string // the URL of the server that is asked; empty: that of Server
 }
 
 // site has the documents of clients.
@@ -108,10 +109,17 @@ func (a answer) member(name string) string {
 	return text
 }
 
+func (w *world) base() string {
+	if w.by != "" {
+		return w.by
+	}
+	return w.URL()
+}
+
 // send sends a request as it comes through the proxy at the public URL.
 func (w *world) send(method, path, body string, headers ...string) answer {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.URL()+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.base()+path, strings.NewReader(body))
 	if err != nil {
 		w.t.Fatalf("make a request: %v", err)
 	}

@@ -21,9 +21,9 @@ func TestWhatServersThatShareSpacesDoNotHaveIsRefused(t *testing.T) {
 		want   string
 	}{
 		"a store in the data directory": {"", host.Listen{}, host.SharedOptions{Key: key}, "--store-file"},
-		"an authorization server":       {url, host.Listen{OAuth: host.OAuth{Serve: true}}, host.SharedOptions{Key: key}, "--oauth"},
-		"operators of other machines":   {url, host.Listen{Operators: host.OperatorsListen{Address: "127.0.0.1:0"}}, host.SharedOptions{Key: key}, "--admin-listen"},
-		"a console":                     {url, host.Listen{Console: &yes}, host.SharedOptions{Key: key}, "--console"},
+		"OAuth at no public URL":        {url, host.Listen{HTTP: "127.0.0.1:0", OAuth: host.OAuth{Serve: true}}, host.SharedOptions{Key: key, Listen: "127.0.0.1:0"}, "--public-url"},
+		"a public URL with a path":      {url, host.Listen{HTTP: "127.0.0.1:0", Public: "https://a.example/b"}, host.SharedOptions{Key: key, Listen: "127.0.0.1:0"}, "public URL"},
+		"operators without TLS":         {url, host.Listen{Operators: host.OperatorsListen{Address: "127.0.0.1:0"}}, host.SharedOptions{Key: key, Listen: "127.0.0.1:0"}, "certificate"},
 		"a short key":                   {url, host.Listen{}, host.SharedOptions{Key: key[:31]}, "32 to 4096 bytes"},
 		"clients without keys":          {url, host.Listen{HTTP: "0.0.0.0:0"}, host.SharedOptions{Key: key, Listen: "127.0.0.1:0"}, "--require-keys"},
 		"clients without TLS":           {url, host.Listen{HTTP: "0.0.0.0:0", RequireKeys: &yes}, host.SharedOptions{Key: key, Listen: "127.0.0.1:0"}, "--tls-cert"},

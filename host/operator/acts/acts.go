@@ -31,11 +31,11 @@ type Options struct {
 	// Operators are those that reach the server from elsewhere.
 	Operators *operators.Operators
 	Account   Account
-	Exposed   bool                                   // other machines can connect
-	Console   func() (operator.ConsoleTicket, error) // nil: the process has no console
-	Address   operator.HubAddress                    // where people join it
-	Close     func()                                 // closes the space; nil: it is closed with the process
-	Mover     Mover                                  // nil: the process cannot open the space anew
+	Exposed   bool                                                  // other machines can connect
+	Console   func(context.Context) (operator.ConsoleTicket, error) // nil: the process has no console
+	Address   operator.HubAddress                                   // where people join it
+	Close     func()                                                // closes the space; nil: it is closed with the process
+	Mover     Mover                                                 // nil: the process cannot open the space anew
 	Clock     func() time.Time
 	Logger    *slog.Logger
 }
@@ -123,11 +123,11 @@ func (a Acts) health(context.Context) (operator.Health, error) {
 	return s, nil
 }
 
-func (a Acts) openConsole(context.Context) (operator.ConsoleTicket, error) {
+func (a Acts) openConsole(ctx context.Context) (operator.ConsoleTicket, error) {
 	if a.Console == nil {
 		return operator.ConsoleTicket{}, &memory.Error{Code: memory.Unavailable, Message: "this process has no console"}
 	}
-	return a.Console()
+	return a.Console(ctx)
 }
 
 func (a Acts) closeSpace(context.Context, operator.None) error {

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -51,6 +50,8 @@ type file struct {
 type Operators struct {
 	Path  string
 	Clock func() time.Time
+	// Write replaces the file, wherever else the next server looks for it.
+	Write func(path string, data []byte) error
 
 	changing sync.Mutex
 }
@@ -173,7 +174,7 @@ func (o *Operators) change(do func(*file) error) error {
 	if err != nil {
 		return fmt.Errorf("keep the operators: %w", err)
 	}
-	if err := durable.WriteFile(o.Path, append(data, '\n'), 0o600); err != nil {
+	if err := o.Write(o.Path, append(data, '\n')); err != nil {
 		return fmt.Errorf("keep the operators in %s: %w", o.Path, err)
 	}
 	return nil

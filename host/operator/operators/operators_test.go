@@ -13,7 +13,7 @@ import (
 
 func TestAnOperatorEntersUntilTheKeyExpiresOrIsRevoked(t *testing.T) {
 	clock := testclock.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	o := &Operators{Path: filepath.Join(t.TempDir(), "operators.json"), Clock: clock.Now}
+	o := &Operators{Path: filepath.Join(t.TempDir(), "operators.json"), Clock: clock.Now, Write: write}
 	made, secret, err := o.Create(Operator{Name: "ann", Role: "viewer", Expires: clock.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestAnOperatorEntersUntilTheKeyExpiresOrIsRevoked(t *testing.T) {
 }
 
 func TestTooManyAndOddOperatorsAreRefused(t *testing.T) {
-	o := &Operators{Path: filepath.Join(t.TempDir(), "operators.json"), Clock: time.Now}
+	o := &Operators{Path: filepath.Join(t.TempDir(), "operators.json"), Clock: time.Now, Write: write}
 	for _, name := range []string{"", "a b", "-a", strings.Repeat("a", 65), "a\x1b"} {
 		if _, _, err := o.Create(Operator{Name: name}); err == nil || !strings.Contains(err.Error(), "64 letters") {
 			t.Errorf("the name %q: %v, want what a name can be", name, err)
@@ -68,3 +68,5 @@ func TestTooManyAndOddOperatorsAreRefused(t *testing.T) {
 		t.Errorf("with a file of another form: %v, want an error that names it", err)
 	}
 }
+
+func write(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }

@@ -14,7 +14,8 @@ var _ store.Following = (*Engine)(nil)
 const lookSQL = `
 SELECT s.head, s.micros, s.epoch, s.purges,
 	coalesce((SELECT n.name FROM alcove.names n WHERE n.space = s.space), ''),
-	coalesce((SELECT max(d.revision) FROM alcove.documents d WHERE d.space = s.space AND d.name <> ALL($2::text[])), 0)
+	coalesce((SELECT max(d.revision) FROM alcove.documents d WHERE d.space = s.space AND NOT EXISTS (
+		SELECT FROM unnest($2::text[]) AS but WHERE d.name = but OR right(but, 1) = '/' AND starts_with(d.name, but))), 0)
 FROM alcove.spaces s WHERE s.space = $1`
 
 // Look implements store.Following. An error is that of one attempt: who follows has another server to ask.

@@ -134,3 +134,22 @@ func TestDocumentsAreReplacedByRevisionAndByTheLeaderAlone(t *testing.T) {
 		t.Errorf("a former leader's document: got %v, want ErrFenced", err)
 	}
 }
+
+func TestCopiesAreOutdatedByTheDocumentsThatReadsDependOn(t *testing.T) {
+	ctx, d := t.Context(), driver(t, database(t))
+	e := open(t, d, t.TempDir(), store.Options{})
+	look := func() string {
+		t.Helper()
+		return must.Get(e.(store.Following).Look(ctx, "sessions", "heads/")).Mark
+	}
+	for _, c := range []struct {
+		name    string
+		changes bool
+	}{{"sessions", false}, {"heads/a.jsonl", false}, {"heads", true}, {"headsman/a", true}, {"keys.json", true}} {
+		before := look()
+		must.Get(e.(store.Documenting).PutDocument(ctx, store.Document{Name: c.name, Data: []byte("x")}))
+		if got := look() != before; got != c.changes {
+			t.Errorf("after a change of %s: got that copies are outdated: %t, want %t", c.name, got, c.changes)
+		}
+	}
+}

@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/admin"
@@ -25,6 +27,7 @@ type Sharing struct {
 
 	store   string
 	machine Machine
+	front   Front
 	process *exec.Cmd
 	ended   chan struct{}
 }
@@ -39,16 +42,44 @@ type Machine struct {
 // NewSharingOn is NewSharing on another machine.
 func NewSharingOn(t testing.TB, store string, m Machine) *Sharing {
 	t.Helper()
-	s := &Sharing{T: t, Dir: t.TempDir(), store: store, machine: m}
+	return newSharing(t, &Sharing{store: store, machine: m})
+}
+
+func newSharing(t testing.TB, s *Sharing) *Sharing {
+	t.Helper()
+	s.T, s.Dir = t, t.TempDir()
 	t.Cleanup(func() { s.Kill() })
 	s.Start()
 	return s
 }
 
+// Front is what else servers that share spaces serve.
+type Front struct {
+	Public    string // the URL by which clients reach them, where they are authorization servers that clients register with; empty: they are none
+	Operators host.OperatorsListen
+}
+
+// listenOf is where a server listens with a Front as JSON.
+func listenOf(front string) (l host.Listen, err error) {
+	l.HTTP = os.Getenv(HTTP)
+	if front == "" {
+		return l, nil
+	}
+	var f Front
+	err = json.Unmarshal([]byte(front), &f)
+	console := true
+	l.Public, l.Operators, l.Console = f.Public, f.Operators, &console
+	l.OAuth = host.OAuth{Serve: f.Public != "", Register: true}
+	return l, err
+}
+
 // NewSharing starts a server of the database at a URL, with a data directory of its own.
-func NewSharing(t testing.TB, store string) *Sharing {
+func NewSharing(t testing.TB, store string) *Sharing { return NewSharingWith(t, store, Front{}) }
+
+// NewSharingWith is NewSharing of a server with what else it serves.
+func NewSharingWith(t testing.TB, store string, f Front) *Sharing {
 	t.Helper()
-	return NewSharingOn(t, store, Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"})
+	return newSharing(t, &Sharing{store: store, front: f, machine: Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"}})
 }
 
 // Start starts the server again after Kill or Stop.
@@ -65,9 +96,13 @@ func (s *Sharing) Launch() {
 	if err != nil {
 		s.T.Fatalf("find the program: %v", err)
 	}
+	front, err := json.Marshal(s.front)
+	if err != nil {
+		s.T.Fatalf("tell a server what to serve: %v", err)
+	}
 	command := append(slices.Clone(s.machine.Prefix), program, "serve", "--data", s.Dir, "--auto")
 	s.process = exec.Command(command[0], command[1:]...)
-	s.process.Env = append(os.Environ(), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"="+s.machine.HTTP+":0", Among+"="+s.machine.Address+":0")
+	s.process.Env = append(os.Environ(), Fronts+"="+string(front), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"="+s.machine.HTTP+":0", Among+"="+s.machine.Address+":0")
 	s.process.Stderr = os.Stderr
 	if err := s.process.Start(); err != nil {
 		s.T.Fatalf("start a server: %v", err)

@@ -32,6 +32,7 @@ const (
 	Stored  = "ALCOVE_TEST_STORE"    // the URL of the database that has their store
 	Cluster = "ALCOVE_TEST_CLUSTER"  // the key of the servers with which they share its spaces
 	Among   = "ALCOVE_TEST_AMONG"    // the address on which those reach them
+	Fronts  = "ALCOVE_TEST_FRONTS"   // what else those serve: Front, as JSON
 )
 
 // Child is what else the servers are that the tests of a package start in processes of their own. The zero value adds nothing.
@@ -67,7 +68,12 @@ func (c Child) serve(dir string) int {
 	}
 	if key := os.Getenv(Cluster); key != "" {
 		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		err := host.ServeShared(ctx, o, host.Listen{HTTP: os.Getenv(HTTP)}, host.SharedOptions{Key: []byte(key), Listen: os.Getenv(Among)})
+		l, err := listenOf(os.Getenv(Fronts))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		err = host.ServeShared(ctx, o, l, host.SharedOptions{Key: []byte(key), Listen: os.Getenv(Among)})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
