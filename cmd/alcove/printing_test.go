@@ -96,7 +96,7 @@ func printings(s scene) []printing {
 		shows("project", "link", s.dir, steering), print("project", "link", s.hostile, "a"), shows("project", "unlink", steering), shows("project", "rename", steering, "b"), shows("project", "merge", "a", steering), shows("project", "undo", steering), print("project", "rename", "a", "b", "--dry-run"), shows("project", steering),
 		{args: []string{"space", "create", "s1"}, once: true}, shows("space", "create", steering), print("space", "list"), shows("space", "rename", "s1", steering), {args: []string{"space", "delete", "s1"}, once: true},
 		print("space", "list", "--deleted"), {args: []string{"space", "restore", "s1"}, once: true}, shows("space", "restore", steering), shows("space", "delete", steering), shows("space", steering), shows("space", "move", steering, "--remove"), shows("space", "move", "--to-file", steering), shows("status", "--space", steering),
-		print("cluster", "status"), print("cluster", "drain"), shows("cluster", steering),
+		print("cluster", "status"), print("cluster", "drain"), shows("cluster", steering), shows("follow", steering), {args: with(other, "follow", "promote"), shows: true, once: true},
 		print("tools"), print("version"), {args: []string{"console", "--no-open"}, once: true}, shows("console", steering), shows("connect"), shows("connect", steering), shows("doctor"),
 		shows("hook", "session-start", "--within", "5m"), shows("hook", "session-start", "--within", "5m", "--client", "claude-code"), print("hook", steering),
 		s.alone("setup", "cursor", "--yes"), s.alone("setup", "cursor", "--undo", "--yes"), shows("setup", steering), shows("doctor"),

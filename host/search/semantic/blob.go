@@ -23,7 +23,7 @@ import (
 //	rows × { float32 scale  int8 × dimensions }
 //
 // The check is CRC-32C. key is the digest of a document version's identity, text that of the embedded text. A component is its integer times
-// the scale, which is the 127th part of the largest: a cosine changes by less than a thousandth. "alcovec1", which is read and no longer
+// the scale, about the 127th part of the largest, with which a vector for cosines has the length 1. "alcovec1", which is read and no longer
 // written, has float32 × dimensions in place of each.
 const (
 	blobPrefix = "vectors/"
@@ -102,6 +102,17 @@ func appendVector(out []byte, v []float32) []byte {
 		out = append(out, byte(int8(max(-largestInt, min(part, largestInt)))))
 	}
 	return out
+}
+
+// setUnitLength scales an encoded vector, whose integers are rounded, so that its length is 1 again.
+func setUnitLength(raw []byte) {
+	sum := 0
+	for _, b := range raw[4:] {
+		sum += int(int8(b)) * int(int8(b))
+	}
+	if sum > 0 {
+		binary.LittleEndian.PutUint32(raw, math.Float32bits(float32(1/math.Sqrt(float64(sum)))))
+	}
 }
 
 // decoded is the vector of a row, as it is read from a file.

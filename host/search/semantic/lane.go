@@ -380,7 +380,11 @@ func (l *lane) encode(v []float32) []byte {
 	if err != nil {
 		return nil
 	}
-	return encodeVector(ready)
+	raw := encodeVector(ready)
+	if l.current().Metric == vector.Cosine {
+		setUnitLength(raw)
+	}
+	return raw
 }
 
 func (l *lane) putEncoded(w pendingDoc, text digest, raw []byte) {
