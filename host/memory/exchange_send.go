@@ -16,7 +16,7 @@ type ExchangePlace struct {
 	Within  int    `json:"w,omitempty"` // how many changes of the next version were
 	// Scan lists every key of the branch, where the change log was trimmed.
 	Scan   bool   `json:"f,omitempty"`
-	Cursor []byte `json:"c,omitempty"`
+	Cursor string `json:"c,omitempty"` // sealed, as it may name a key that the receiver may not read
 	Last   string `json:"l,omitempty"` // of the keys that were listed
 }
 
@@ -253,8 +253,12 @@ func (p *sending) knownIn(namespace string) provenance.Vector {
 
 // scan goes through all keys of the branch.
 func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
+	cursor, err := p.space.opened(at.Cursor)
+	if err != nil {
+		return err
+	}
 	for {
-		entries, next, err := p.space.engine.Versions(ctx, p.lineage, store.Range{}, store.Cursor(at.Cursor), min(exchangeStep, p.query.Limit))
+		entries, next, err := p.space.engine.Versions(ctx, p.lineage, store.Range{}, cursor, min(exchangeStep, p.query.Limit))
 		if err != nil {
 			return err
 		}
@@ -267,9 +271,22 @@ func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
 		if err := p.put(ctx, keys, func(e store.Entry) bool { return e.Version != 0 }); err != nil || next == "" {
 			return err
 		}
-		if at.Cursor = []byte(next); p.full() {
+		if cursor = next; p.full() {
+			at.Cursor = p.space.seal.Seal([]byte(next))
 			p.page.Next = &at
 			return nil
 		}
 	}
+}
+
+// opened is the cursor of a place in a scan; "" for the beginning. Only the process that sealed it opens it.
+func (s *Space) opened(sealed string) (store.Cursor, error) {
+	if sealed == "" {
+		return "", nil
+	}
+	cursor, ok := s.seal.Open(sealed)
+	if !ok {
+		return "", errCursor()
+	}
+	return store.Cursor(cursor), nil
 }

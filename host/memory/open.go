@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/sealed"
 	"github.com/alcove-memory/alcove/host/memory/chores"
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/feed"
@@ -128,6 +129,7 @@ func newSpace(o Options) *Space {
 		hooks:        o.Hooks,
 		catalogue:    lineage.New(),
 		usage:        quota.New(),
+		seal:         sealed.New(),
 	}
 	if s.clock == nil {
 		s.clock = time.Now

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/sealed"
 	"github.com/alcove-memory/alcove/host/memory/chores"
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/feed"
@@ -81,6 +82,7 @@ type Space struct {
 	chores    *chores.Queue
 	reclaimer *reclaim.Reclaimer
 	usage     *quota.Usage
+	seal      *sealed.Key // of places in exchanges
 	scopes    scope.Table
 	quotas    quota.Locks
 	indexes   *recordindex.Indexes

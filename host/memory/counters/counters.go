@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/sealed"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -61,6 +62,7 @@ type Counting struct {
 	columns map[store.BranchID]*column // guarded by writing
 	looked  uint64                     // counts uses of columns; guarded by writing
 	changed changed                    // counters that other spaces know; guarded by writing
+	seal    *sealed.Key                // of places between counters
 }
 
 // Options are what is counted for.
@@ -79,7 +81,7 @@ type Options struct {
 
 // New returns a Counting without counts.
 func New(o Options) *Counting {
-	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}, changed: changed{began: rand.Text(), last: map[store.Key]uint64{}}}
+	return &Counting{o: o, full: make(chan struct{}, 1), pending: map[*lineage.Branch]map[store.Key]Record{}, columns: map[store.BranchID]*column{}, changed: changed{began: rand.Text(), last: map[store.Key]uint64{}}, seal: sealed.New()}
 }
 
 // Pending returns how many branches and keys have counts that are not written yet.

@@ -3,10 +3,6 @@ package counters
 import (
 	"cmp"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"maps"
 	"slices"
@@ -156,20 +152,15 @@ func (c *Counting) all(ctx context.Context, b *lineage.Branch, from Mark, limit 
 	if err != nil || after == "" {
 		return page, "", err
 	}
-	next, err := c.sealed(after)
-	return page, next, err
+	return page, c.sealed(after), nil
 }
 
 // placed begins places between all counters.
 const placed = "all."
 
 // sealed hides a place between counters, which names a key, from those who may not see that. Only this process opens it.
-func (c *Counting) sealed(cursor store.Cursor) (Mark, error) {
-	seal, err := c.seal()
-	if err != nil {
-		return "", err
-	}
-	return Mark(placed + base64.RawURLEncoding.EncodeToString(seal.Seal(nil, nil, []byte(cursor), nil))), nil
+func (c *Counting) sealed(cursor store.Cursor) Mark {
+	return Mark(placed + c.seal.Seal([]byte(cursor)))
 }
 
 // opened is the reverse of sealed. A mark that is no place begins with the first counter.
@@ -178,28 +169,11 @@ func (c *Counting) opened(place Mark) (store.Cursor, error) {
 	if !isPlace {
 		return "", nil
 	}
-	seal, err := c.seal()
-	if err != nil {
-		return "", err
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return "", ErrPlace
-	}
-	cursor, err := seal.Open(nil, nil, sealed, nil)
-	if err != nil {
+	cursor, ok := c.seal.Open(text)
+	if !ok {
 		return "", ErrPlace
 	}
 	return store.Cursor(cursor), nil
-}
-
-func (c *Counting) seal() (cipher.AEAD, error) {
-	key := sha256.Sum256([]byte(c.changed.began))
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // ErrPlace is the error of a place between counters that this process did not give.
