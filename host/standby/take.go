@@ -70,11 +70,15 @@ func copyPart(ctx context.Context, c backup.Chain, p backup.Part, path string) e
 		return err
 	}
 	from, err := c.Open(ctx, p)
-	if err == nil {
-		_, err = io.Copy(to, from)
-		err = errors.Join(err, from.Close())
+	if err != nil {
+		return errors.Join(err, to.Close())
 	}
-	return errors.Join(err, to.Close())
+	most := max(p.Bytes, p.Stored)
+	n, err := io.Copy(to, io.LimitReader(from, most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("it has more than the %d bytes that its manifest says: %w", most, backup.ErrBroken)
+	}
+	return errors.Join(err, from.Close(), to.Close())
 }
 
 // bounded refuses more than so many bytes of values.
