@@ -194,7 +194,7 @@ func TestACopyWritesNothingAndCountsNothing(t *testing.T) {
 
 func TestACopyAnswersWhileASpaceHasNoLeaderAndFollowsTheNextOne(t *testing.T) {
 	t.Parallel()
-	list := three(t)
+	list := threeAsInProduction(t)
 	key := issue(t, list[0])
 	was, others := leader(t, list, "default")
 	store := question{tool: "memory_store", arguments: map[string]any{"key": "k", "value": "walnut"}}

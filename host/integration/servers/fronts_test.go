@@ -96,7 +96,7 @@ func TestAStreamBySomeServerHasTheEventsOfAll(t *testing.T) {
 
 func TestCommandsOfEveryMachineReachTheLeader(t *testing.T) {
 	t.Parallel()
-	list := three(t)
+	list := threeAsInProduction(t)
 	_, others := leader(t, list, "default")
 	for i, s := range others {
 		session := server.Connected(t, s.Dir)

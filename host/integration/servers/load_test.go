@@ -250,7 +250,7 @@ type fault struct {
 // judges what each space answered.
 func TestNothingIsLostOrDoneTwiceWhileServersAreKilledStoppedAndFrozen(t *testing.T) {
 	t.Parallel()
-	list := three(t)
+	list := threeAsInProduction(t)
 	l := newLoad(t, list)
 	stop := l.run()
 	faults, longest := l.faults(), map[string]time.Duration{}

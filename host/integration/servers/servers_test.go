@@ -18,11 +18,23 @@ import (
 )
 
 // three starts three servers of a new database.
-func three(t *testing.T) (list []*server.Sharing) {
+func three(t *testing.T) []*server.Sharing {
+	t.Helper()
+	return threeBy(t, func(url string) *server.Sharing { return server.NewSharing(t, url) })
+}
+
+// threeAsInProduction starts three servers whose leases last as long as in production.
+func threeAsInProduction(t *testing.T) []*server.Sharing {
+	t.Helper()
+	here := server.Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"}
+	return threeBy(t, func(url string) *server.Sharing { return server.NewSharingOn(t, url, here) })
+}
+
+func threeBy(t *testing.T, start func(url string) *server.Sharing) (list []*server.Sharing) {
 	t.Helper()
 	url := must.Get(postgres.Start(t).Database())
 	for range 3 {
-		list = append(list, server.NewSharing(t, url))
+		list = append(list, start(url))
 	}
 	await.That(t, "all servers know each other, and who leads the default space", func() bool {
 		for _, s := range list {
@@ -67,10 +79,12 @@ func leader(t *testing.T, list []*server.Sharing, space string) (leader *server.
 // issue makes a key by way of a server.
 func issue(t *testing.T, s *server.Sharing) string {
 	t.Helper()
-	key, err := operator.Call(t.Context(), server.Operator(t, s.Dir), operator.CreateKey, operator.KeyRequest{Agent: "ann", Rights: server.ReadWrite, Namespaces: []string{"*"}})
-	if err != nil {
-		t.Fatalf("make a key: %v", err)
-	}
+	var key operator.IssuedKey
+	until(t, "a key is made", func() (bool, string) {
+		var err error
+		key, err = operator.Call(t.Context(), server.Operator(t, s.Dir), operator.CreateKey, operator.KeyRequest{Agent: "ann", Rights: server.ReadWrite, Namespaces: []string{"*"}})
+		return err == nil, fmt.Sprint(err)
+	})
 	return key.Secret
 }
 
@@ -128,7 +142,7 @@ func TestAClientIsServedAfterTheLeaderIsKilledOrStopped(t *testing.T) {
 	for name, end := range map[string]func(*server.Sharing){"killed": (*server.Sharing).Kill, "stopped": (*server.Sharing).Stop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list := three(t)
+			list := threeAsInProduction(t)
 			key := issue(t, list[0])
 			was, others := leader(t, list, "default")
 			if status, answer := ask(t, others[0].URL(), key, "memory_store", map[string]any{"key": "k", "value": "walnut"}); status != http.StatusOK {

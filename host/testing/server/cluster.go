@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -26,6 +27,7 @@ type Sharing struct {
 	At  owner.Record // while it runs
 
 	store   string
+	term    time.Duration // of its leases; 0: as in production
 	machine Machine
 	front   Front
 	process *exec.Cmd
@@ -39,7 +41,11 @@ type Machine struct {
 	HTTP    string   // on which clients do; it need not be another one than on other machines
 }
 
-// NewSharingOn is NewSharing on another machine.
+// patientTerm is the term of leases in tests, where several packages share a few processors: a server that does not get one in time loses its
+// spaces.
+const patientTerm = 8 * time.Second
+
+// NewSharingOn is NewSharing on another machine, with leases as in production.
 func NewSharingOn(t testing.TB, store string, m Machine) *Sharing {
 	t.Helper()
 	return newSharing(t, &Sharing{store: store, machine: m})
@@ -79,7 +85,7 @@ func NewSharing(t testing.TB, store string) *Sharing { return NewSharingWith(t, 
 // NewSharingWith is NewSharing of a server with what else it serves.
 func NewSharingWith(t testing.TB, store string, f Front) *Sharing {
 	t.Helper()
-	return newSharing(t, &Sharing{store: store, front: f, machine: Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"}})
+	return newSharing(t, &Sharing{store: store, term: patientTerm, front: f, machine: Machine{Address: "127.0.0.1", HTTP: "127.0.0.1"}})
 }
 
 // Start starts the server again after Kill or Stop.
@@ -102,7 +108,7 @@ func (s *Sharing) Launch() {
 	}
 	command := append(slices.Clone(s.machine.Prefix), program, "serve", "--data", s.Dir, "--auto")
 	s.process = exec.Command(command[0], command[1:]...)
-	s.process.Env = append(os.Environ(), Fronts+"="+string(front), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"="+s.machine.HTTP+":0", Among+"="+s.machine.Address+":0")
+	s.process.Env = append(os.Environ(), Fronts+"="+string(front), Stored+"="+s.store, Cluster+"="+clusterKey, HTTP+"="+s.machine.HTTP+":0", Among+"="+s.machine.Address+":0", Term+"="+s.term.String())
 	s.process.Stderr = os.Stderr
 	if err := s.process.Start(); err != nil {
 		s.T.Fatalf("start a server: %v", err)

@@ -32,6 +32,7 @@ const (
 	Stored  = "ALCOVE_TEST_STORE"    // the URL of the database that has their store
 	Cluster = "ALCOVE_TEST_CLUSTER"  // the key of the servers with which they share its spaces
 	Among   = "ALCOVE_TEST_AMONG"    // the address on which those reach them
+	Term    = "ALCOVE_TEST_TERM"     // of their leases; 0s: as in production
 	Fronts  = "ALCOVE_TEST_FRONTS"   // what else those serve: Front, as JSON
 )
 
@@ -73,7 +74,10 @@ func (c Child) serve(dir string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		err = host.ServeShared(ctx, o, l, host.SharedOptions{Key: []byte(key), Listen: os.Getenv(Among)})
+		term, err := time.ParseDuration(os.Getenv(Term))
+		if err == nil {
+			err = host.ServeShared(ctx, o, l, host.SharedOptions{Key: []byte(key), Listen: os.Getenv(Among), Term: term})
+		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
