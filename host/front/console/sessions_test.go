@@ -127,8 +127,10 @@ func TestSessionsGoOnWithTheNextServerUntilTheyEnd(t *testing.T) {
 			secret string
 			want   bool
 		}{"in use": {ann, true}, "ended": {out, false}, "idle for a while": {idled, true}} {
-			by := digestOf(c.secret)
-			if got := next.open[by] != nil; got != c.want {
+			next.mu.Lock()
+			got := next.open[digestOf(c.secret)] != nil
+			next.mu.Unlock()
+			if got != c.want {
 				t.Errorf("the session that was %s with the next server: got it is there: %t, want %t", name, got, c.want)
 			}
 		}
