@@ -54,6 +54,7 @@ func (l *lane) loadAll(ctx context.Context) error {
 	l.loaded = true
 	l.endRestoring()
 	l.findUnclaimed()
+	l.noteTexts()
 	return nil
 }
 
@@ -105,6 +106,23 @@ func (l *lane) findUnclaimed() {
 			key, _, err := f.digests(i)
 			if _, twice := l.known[key]; !twice && err == nil {
 				l.known[key] = location{f, i}
+			}
+		}
+	}
+}
+
+// noteTexts notes whose texts have vectors, so that an equal text is not embedded again. The caller holds work and mu.
+func (l *lane) noteTexts() {
+	if !l.settings.Costly {
+		return
+	}
+	for f, numbers := range l.numbers(l.files) {
+		for i, number := range numbers {
+			if number == none {
+				continue
+			}
+			if _, text, err := f.digests(uint32(i)); err == nil && text != (digest{}) {
+				l.texts[text] = number
 			}
 		}
 	}

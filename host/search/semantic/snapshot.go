@@ -22,8 +22,8 @@ import (
 // The check is CRC-32C, and the head is JSON.
 const (
 	snapshotMagic = "alcoves1"
-	leastSnapshot = 512 // vectors; with fewer, a start is as quick without
-	mostHead      = 16 << 20
+	leastSnapshot = 512      // vectors; with fewer, a start is as quick without
+	mostHead      = 16 << 20 // bytes
 )
 
 // snapshotHead names the state of the index, and the files in the order of the set's readers.

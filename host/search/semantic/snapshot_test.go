@@ -75,6 +75,21 @@ func TestAStartAfterASavedStateAssignsVectorsByTheirNumbers(t *testing.T) {
 	}
 }
 
+func TestAnEqualTextIsNotEmbeddedAgainAfterAStart(t *testing.T) {
+	e := &letters{}
+	s := byLetters(e)
+	s.Costly = true
+	w := restarted(t, filled(t, s), "state 1", s)
+	w.keeper.Start(w)
+	w.settle()
+	before := e.count()
+	w.say("again", textOf(7))
+	w.settle()
+	if got := e.count() - before; got != 0 {
+		t.Errorf("%d texts were embedded for one that has a vector, want none", got)
+	}
+}
+
 func TestAQuestionWaitsUntilTheSnapshotIsRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := atOnce(new(atomic.Int64))
