@@ -292,7 +292,7 @@ type sharing struct {
 	own         string // the space of the data directory
 	dir         string // the data directory
 	driver      store.Driver
-	table       store.Servers
+	table       store.Catalog
 	member      *cluster.Member
 	forward     *cluster.Forwarder
 	followers   *followers

@@ -2,14 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
 
 // Shared is a Driver whose spaces several servers share. One server at a time leads a space.
 type Shared interface {
-	// Servers returns the table of the servers that share the database. The caller closes it.
-	Servers(ctx context.Context) (Servers, error)
+	// Servers returns the table of the servers that share the database, and its spaces. The caller closes it.
+	Servers(ctx context.Context) (Catalog, error)
 	// Space is the name of the driver's own space.
 	Space() string
 }
@@ -21,7 +22,7 @@ type Servers interface {
 	Renew(ctx context.Context, s Server, term time.Duration) (Table, error)
 	// Leave ends a server, which leads nothing any more.
 	Leave(ctx context.Context, id string) error
-	// Create creates a space, unless there is one with its name.
+	// Create creates a space, unless there is one with its name. The error is a FormerError if one had it.
 	Create(ctx context.Context, space string) error
 	// Lead has a running server lead a space, unless another one that is running does, and returns who leads it then. It creates a space
 	// that does not exist.
@@ -31,6 +32,58 @@ type Servers interface {
 	// List returns the table.
 	List(ctx context.Context) (Table, error)
 	Close() error
+}
+
+// Catalog is the servers of a database, and its spaces.
+type Catalog interface {
+	Servers
+	// Add creates a space. The error wraps ErrExists if there is one with its name.
+	Add(ctx context.Context, space string) error
+	// Rename gives a space another name, in one transaction that ends its lead and fences what has it open. server leads it, or is empty: then
+	// nobody does. The error wraps ErrExists if the name is taken, and is a LedError while another server leads the space.
+	Rename(ctx context.Context, space, to, server string) error
+	// Delete ends a space as Rename does. What it had is erased by Sweep.
+	Delete(ctx context.Context, space, server string) error
+	// Sweep erases what is left of deleted spaces, in small transactions. left reports that one waits until reads that had begun are done.
+	Sweep(ctx context.Context) (left bool, err error)
+	// Former returns a FormerError if a space had a name, and none has it now.
+	Former(ctx context.Context, name string) error
+	// Identify returns the spaces that have one of the names or one of the identities.
+	Identify(ctx context.Context, names, identities []string) ([]Named, error)
+	// Spaces returns all spaces, by name.
+	Spaces(ctx context.Context) ([]ListedSpace, error)
+}
+
+// Named is a space of a database.
+type Named struct {
+	Name     string
+	Identity string // which it keeps when it is renamed
+}
+
+// ListedSpace is a space as a database shows it.
+type ListedSpace struct {
+	Name    string    `json:"name"`
+	Bytes   int64     `json:"bytes"`              // of keys, values and blobs; -1: not known
+	Version uint64    `json:"version"`            // the newest
+	Written time.Time `json:"written,omitzero"`   // when
+	Leader  string    `json:"leader,omitempty"`   // the address of the server that leads it; empty: none does
+	MovedTo string    `json:"moved_to,omitempty"` // where it was moved; empty: it is here
+}
+
+// ErrExists is wrapped by errors about a name that another space has.
+var ErrExists = errors.New("there is such a space")
+
+// FormerError means that no space has a name that one had.
+type FormerError struct {
+	Name string
+	To   string // its name now; empty: it was deleted
+}
+
+func (e *FormerError) Error() string {
+	if e.To == "" {
+		return fmt.Sprintf("the space %s was deleted: ask the operator, who can make another one with: alcove space create %s", e.Name, e.Name)
+	}
+	return fmt.Sprintf("the space %s was renamed to %s: use that name, as in /s/%s/mcp or --space %s; keys stay as they are", e.Name, e.To, e.To, e.To)
 }
 
 // Table is the servers and leases, those of servers that count as gone included.
@@ -58,6 +111,8 @@ type Lease struct {
 	Since   time.Time `json:"since"`
 	Epoch   uint64    `json:"epoch"`
 	Head    uint64    `json:"head"` // the newest version of the space
+
+	Identity string `json:"-"` // of the space
 }
 
 // Following is an engine that was opened read-only, and follows the one that writes the space elsewhere. Its reads see what Follow let them.

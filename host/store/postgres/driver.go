@@ -159,8 +159,11 @@ func (d *Driver) Open(ctx context.Context, dir string, o store.Options) (store.E
 	return e, nil
 }
 
-// create creates an empty space. If another process does so at once, it returns the one of that process.
+// create creates an empty space, unless one had its name. If another process does so at once, it returns the one of that process.
 func create(ctx context.Context, pool *pgxpool.Pool, name string) (space int64, err error) {
+	if err := former(ctx, pool, name); err != nil {
+		return 0, err
+	}
 	history, err := continued(nil, 0)
 	if err != nil {
 		return 0, err

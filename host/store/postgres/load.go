@@ -47,6 +47,9 @@ func (d *Driver) Load(ctx context.Context, dir string, l store.Load) error {
 			err = move(made, dir)
 		}
 		if err == nil {
+			_, err = pool.Exec(ctx, `DELETE FROM alcove.former_names WHERE name = $1`, d.at.space)
+		}
+		if err == nil {
 			_, err = pool.Exec(ctx, `UPDATE alcove.names SET name = $2 WHERE space = $1`, space, d.at.space)
 			if code(err) == codeUnique {
 				err = store.ErrNotEmpty

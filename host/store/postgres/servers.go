@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// servers is the store.Servers of a database. Its connections are its own: a lease is renewed however busy those of the spaces are.
+// servers is the store.Catalog of a database. Its connections are its own: a lease is renewed however busy those of the spaces are.
 type servers struct {
 	pool    *pgxpool.Pool
 	release func() // of the driver's connections
@@ -20,14 +20,14 @@ type servers struct {
 
 var (
 	_ store.Shared  = (*Driver)(nil)
-	_ store.Servers = (*servers)(nil)
+	_ store.Catalog = (*servers)(nil)
 )
 
 // leaseConnections is how many connections the table of servers has: to renew, to look, and to take and release leases.
 const leaseConnections = 4
 
 // Servers implements store.Shared.
-func (d *Driver) Servers(ctx context.Context) (store.Servers, error) {
+func (d *Driver) Servers(ctx context.Context) (store.Catalog, error) {
 	_, release, err := d.connect(ctx) // the schema is in place
 	if err != nil {
 		return nil, err
@@ -105,6 +105,9 @@ func (s *servers) Lead(ctx context.Context, name, id string) (l store.Lease, err
 		if err == nil {
 			l, err = s.lease(ctx, space)
 		}
+		if err == nil && l.Space != name { // it was renamed meanwhile
+			err = errors.Join(s.Release(ctx, l.Space, id), &store.FormerError{Name: name, To: l.Space})
+		}
 		if !errors.Is(err, pgx.ErrNoRows) { // it was not released meanwhile
 			break
 		}
@@ -126,8 +129,8 @@ func (s *servers) Create(ctx context.Context, name string) error {
 
 // spaceOf returns the id of a space, which it creates if need be.
 func (s *servers) spaceOf(ctx context.Context, name string) (space int64, err error) {
-	if !spaceForm().MatchString(name) {
-		return 0, fmt.Errorf("%.80q cannot be the name of a space", name)
+	if err := checkName(name); err != nil {
+		return 0, err
 	}
 	err = s.pool.QueryRow(ctx, `SELECT space FROM alcove.names WHERE name = $1`, name).Scan(&space)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -161,7 +164,7 @@ func lead(ctx context.Context, tx pgx.Tx, space int64, id string) error {
 }
 
 const leasesSQL = `
-SELECT n.name, l.server, coalesce(s.address, ''), coalesce(s.expires <= clock_timestamp(), true), l.since, p.epoch, p.head
+SELECT n.name, l.server, coalesce(s.address, ''), coalesce(s.expires <= clock_timestamp(), true), l.since, p.epoch, p.head, p.identity
 FROM alcove.leases l JOIN alcove.names n USING (space) JOIN alcove.spaces p USING (space) LEFT JOIN alcove.servers s ON s.server = l.server`
 
 func (s *servers) lease(ctx context.Context, space int64) (store.Lease, error) {
@@ -174,7 +177,7 @@ func (s *servers) lease(ctx context.Context, space int64) (store.Lease, error) {
 
 func leaseOf(row pgx.CollectableRow) (l store.Lease, err error) {
 	var epoch, head int64
-	err = row.Scan(&l.Space, &l.Server, &l.Address, &l.Gone, &l.Since, &epoch, &head)
+	err = row.Scan(&l.Space, &l.Server, &l.Address, &l.Gone, &l.Since, &epoch, &head, &l.Identity)
 	l.Epoch, l.Head = uint64(epoch), uint64(head)
 	return l, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
-func servers(t *testing.T, d *postgres.Driver) store.Servers {
+func servers(t *testing.T, d *postgres.Driver) store.Catalog {
 	t.Helper()
 	s := must.Get(d.Servers(t.Context()))
 	t.Cleanup(func() { s.Close() })

@@ -245,6 +245,9 @@ func (c *stagedCopy) Place(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, `UPDATE alcove.names n SET name = $1 || $2 || n.space FROM alcove.spaces s WHERE s.space = n.space AND n.name = $1 AND s.departed <> ''`, name, away); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM alcove.former_names WHERE name = $1`, name); err != nil {
+			return err
+		}
 		done, err := tx.Exec(ctx, `UPDATE alcove.names SET name = $2 WHERE space = $1 AND name = $2 || $3`, c.space, name, moving)
 		if err == nil && done.RowsAffected() != 1 {
 			err = errors.New("the copy is gone: another move of the space began")
@@ -325,12 +328,17 @@ func (e *Engine) Depart(ctx context.Context, move, to string) error {
 // departed returns a DepartedError if the space was moved away.
 func departed(ctx context.Context, pool *pgxpool.Pool, space int64, public string) error {
 	moved := &store.DepartedError{Space: public}
-	err := pool.QueryRow(ctx, `SELECT moved_to FROM alcove.spaces WHERE space = $1 AND departed <> ''`, space).Scan(&moved.To)
-	if errors.Is(err, pgx.ErrNoRows) {
+	var by, name string
+	err := pool.QueryRow(ctx, `
+SELECT s.departed, s.moved_to, split_part(n.name, '/', 1) FROM alcove.spaces s JOIN alcove.names n USING (space)
+WHERE space = $1 AND departed <> ''`, space).Scan(&by, &moved.To, &name)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	case by == deleted:
+		return &store.FormerError{Name: name}
 	}
 	return moved
 }
