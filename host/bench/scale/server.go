@@ -135,17 +135,28 @@ func (s *Server) pid() (int, error) {
 }
 
 // CPU is the processor time that the server and the client's process have used.
-func (s *Server) CPU() (time.Duration, error) {
+type CPU struct{ Server, Client time.Duration }
+
+// CPU tells the processor time so far.
+func (s *Server) CPU() (used CPU, err error) {
 	pid, err := s.pid()
 	if err != nil {
-		return 0, err
+		return used, err
 	}
-	server, err := cpuOf(pid)
+	if used.Server, err = cpuOf(pid); err != nil {
+		return used, err
+	}
+	used.Client, err = cpuOf(s.bridge.Process.Pid)
+	return used, err
+}
+
+// Memory is the server's resident memory.
+func (s *Server) Memory() (*Memory, error) {
+	pid, err := s.pid()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	bridge, err := cpuOf(s.bridge.Process.Pid)
-	return server + bridge, err
+	return memoryOf(pid)
 }
 
 // run runs a command of the program, and tells how long it took.

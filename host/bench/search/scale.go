@@ -24,7 +24,8 @@ type scaled struct {
 	sizes                            []int
 	program, dir, json, chart, table string
 	resume                           bool
-	skip                             string
+	skip, programs                   string
+	rounds                           int
 	growing                          map[string]growing
 	built                            map[string]*built
 	bench                            scale.Bench
@@ -57,6 +58,8 @@ func scaleFlags() *scaled {
 	})
 	flag.StringVar(&s.program, "program", "../../../bin/alcove", "with -scale, the program")
 	flag.StringVar(&s.dir, "dir", "", "with -scale, the directory of the data, which stays (default: a temporary one)")
+	flag.StringVar(&s.programs, "questions", "", "with -scale and the -dir of an earlier run, only ask these programs, with commas between them, and Xapian")
+	flag.IntVar(&s.rounds, "rounds", 1000, "with -questions, how many")
 	flag.BoolVar(&s.resume, "resume", false, "with -scale, go on with the run in -dir")
 	flag.StringVar(&s.skip, "skip", "", "with -scale, what to leave out: parts of alcove bench scale, xapian or bleve, with commas between them")
 	flag.StringVar(&s.json, "json", "", "with -scale, a file for the measures")
@@ -66,6 +69,9 @@ func scaleFlags() *scaled {
 }
 
 func (s *scaled) run() (err error) {
+	if s.programs != "" {
+		return s.again(s.programs, s.rounds)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if s.program, err = filepath.Abs(s.program); err != nil {
@@ -190,7 +196,7 @@ func (s *scaled) compare(ctx context.Context, size *scale.Size, server *scale.Se
 func (s *scaled) used(server *scale.Server) map[string]time.Duration {
 	used := map[string]time.Duration{}
 	if d, err := server.CPU(); err == nil {
-		used["alcove"] = d
+		used["alcove"] = d.Server + d.Client
 	}
 	if x, ok := s.growing["xapian"].(*ofXapian); ok {
 		used["xapian"] = x.used
