@@ -95,7 +95,7 @@ func rules() []rule {
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search/paged", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/internal/namespace", "host/store", "host/search/paged", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
-		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
+		{pkg: "host/search/vector", own: []string{"host/store"}, others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
 		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/wordvec", own: []string{"host/search"}, never: append(outside, "os")},
 		{pkg: "host/search/wordvec/maketable", own: []string{"host/search", "host/search/embed", "host/search/wordvec"}, never: outside},

@@ -11,6 +11,7 @@ import (
 	"math"
 	"runtime/debug"
 	"strings"
+	"unsafe"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -230,6 +231,15 @@ func (f *file) ReadVector(at uint32, into []float32) (err error) {
 	defer store.RecoverFault(&err)
 	f.decodeVector(f.raw(at), into)
 	return nil
+}
+
+// Integers implements vector.IntegerReader.
+func (f *file) Integers(at uint32) (scale *[4]byte, integers *int8) {
+	if f.floats {
+		return nil, nil
+	}
+	raw := f.raw(at)
+	return (*[4]byte)(raw), (*int8)(unsafe.Pointer(&raw[4]))
 }
 
 // raw returns the bytes of a vector in the mapping.

@@ -166,16 +166,104 @@ codesBlock:
 	VZEROUPPER
 	RET
 
-// func differAVX2(query, bits *uint64, n, words int, out *uint64)
+// func dotIntegersAVX2(query *int16, rows **int8, n, stride int, out *int32)
 //
-// Rows lie in groups of eight: the first word of each, then the second word of each. n counts groups; out has eight
-// numbers a group.
-TEXT ·differAVX2(SB), NOSPLIT, $0-40
+// Rows lie anywhere, so the first bytes of a later one are fetched ahead.
+TEXT ·dotIntegersAVX2(SB), NOSPLIT, $0-40
+	MOVQ query+0(FP), SI
+	MOVQ rows+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ out+32(FP), BX
+
+integersRow:
+	CMPQ CX, $8
+	JLE  integersFetched
+	MOVQ 64(DI), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 127(R10)
+
+integersFetched:
+	MOVQ  (DI), R10
+	ADDQ  $8, DI
+	VPXOR Y0, Y0, Y0
+	MOVQ  SI, R8
+	MOVQ  DX, R9
+
+integersBlock:
+	VPMOVSXBW (R10), Y1
+	VPMADDWD  (R8), Y1, Y1
+	VPADDD    Y1, Y0, Y0
+	ADDQ      $16, R10
+	ADDQ      $32, R8
+	SUBQ      $16, R9
+	JNZ       integersBlock
+
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (BX)
+	ADDQ         $4, BX
+	DECQ         CX
+	JNZ          integersRow
+	VZEROUPPER
+	RET
+
+// func differAVX512(query, bits *uint64, n, words int, below uint64, out *uint64, under *uint8)
+//
+// As differAVX2, a group at a time.
+TEXT ·differAVX512(SB), NOSPLIT, $0-56
 	MOVQ query+0(FP), SI
 	MOVQ bits+8(FP), DI
 	MOVQ n+16(FP), CX
 	MOVQ words+24(FP), DX
-	MOVQ out+32(FP), BX
+	MOVQ out+40(FP), BX
+	MOVQ under+48(FP), R11
+	VPBROADCASTQ below+32(FP), Z15
+
+popGroup:
+	VPXORQ Z0, Z0, Z0
+	MOVQ   SI, R8
+	MOVQ   DX, R9
+
+popWord:
+	PREFETCHT0   2048(DI)
+	VPBROADCASTQ (R8), Z2
+	VPXORQ       (DI), Z2, Z2
+	VPOPCNTQ     Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	ADDQ         $64, DI
+	ADDQ         $8, R8
+	DECQ         R9
+	JNZ          popWord
+
+	VMOVDQU64 Z0, (BX)
+	VPCMPUQ   $1, Z15, Z0, K1
+	KMOVB     K1, AX
+	MOVB      AX, (R11)
+	INCQ      R11
+	ADDQ      $64, BX
+	DECQ      CX
+	JNZ       popGroup
+	VZEROUPPER
+	RET
+
+// func differAVX2(query, bits *uint64, n, words int, below uint64, out *uint64, under *uint8)
+//
+// Rows lie in groups of eight: the first word of each, then the second word of each. n counts groups; out has eight
+// numbers a group, and under a bit for each of them that is below.
+TEXT ·differAVX2(SB), NOSPLIT, $0-56
+	MOVQ query+0(FP), SI
+	MOVQ bits+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ words+24(FP), DX
+	MOVQ out+40(FP), BX
+	MOVQ under+48(FP), R11
+	VPBROADCASTQ below+32(FP), Y12
 	VBROADCASTI128 nibbles<>(SB), Y15
 	VPBROADCASTQ   low<>(SB), Y14
 	VPXOR          Y13, Y13, Y13
@@ -212,10 +300,18 @@ bitsWord:
 	DECQ         R9
 	JNZ          bitsWord
 
-	VMOVDQU Y0, (BX)
-	VMOVDQU Y1, 32(BX)
-	ADDQ    $64, BX
-	DECQ    CX
-	JNZ     bitsGroup
+	VMOVDQU   Y0, (BX)
+	VMOVDQU   Y1, 32(BX)
+	VPCMPGTQ  Y0, Y12, Y0
+	VPCMPGTQ  Y1, Y12, Y1
+	VMOVMSKPD Y0, AX
+	VMOVMSKPD Y1, R10
+	SHLQ      $4, R10
+	ORQ       R10, AX
+	MOVB      AX, (R11)
+	INCQ      R11
+	ADDQ      $64, BX
+	DECQ      CX
+	JNZ       bitsGroup
 	VZEROUPPER
 	RET

@@ -22,7 +22,10 @@ func TestAllKernelsGiveTheSameNumbersBitForBit(t *testing.T) {
 		rows, blocks := 1+r.IntN(40), 1+r.IntN(9)
 		testFloats(t, r, fast, plain, rows, blocks*floatBlock)
 		testCodes(t, r, fast, plain, rows, blocks*codeBlock)
-		testBits(t, r, fast, plain, rows*bitGroup, blocks)
+		testIntegers(t, r, fast, plain, rows, blocks*partBlock)
+		for _, k := range append(others(), fast) {
+			testBits(t, r, k, plain, rows*bitGroup, blocks)
+		}
 	}
 }
 
@@ -67,6 +70,34 @@ func testCodes(t *testing.T, r *rand.Rand, fast, plain kernels, n, stride int) {
 	}
 }
 
+func testIntegers(t *testing.T, r *rand.Rand, fast, plain kernels, n, stride int) {
+	t.Helper()
+	query, elements, rows := make([]int16, stride), make([]int8, n*stride), make([]*int8, n)
+	for i := range query {
+		query[i] = int16(r.IntN(1<<16) - 1<<15)
+	}
+	for i := range elements {
+		elements[i] = int8(r.IntN(256) - 128)
+	}
+	if r.IntN(4) == 0 { // what is largest must not overflow
+		for i := range query {
+			query[i] = 32767
+		}
+		for i := range elements {
+			elements[i] = -128
+		}
+	}
+	for i := range rows {
+		rows[i] = &elements[r.IntN(n)*stride]
+	}
+	a, b := make([]int32, n), make([]int32, n)
+	fast.dotIntegers(query, rows, a)
+	plain.dotIntegers(query, rows, b)
+	if !slices.Equal(a, b) {
+		t.Fatalf("integers of %d elements: %v and %v", stride, a, b)
+	}
+}
+
 func testBits(t *testing.T, r *rand.Rand, fast, plain kernels, n, words int) {
 	t.Helper()
 	query, bits := make([]uint64, words), make([]uint64, n*words)
@@ -76,11 +107,12 @@ func testBits(t *testing.T, r *rand.Rand, fast, plain kernels, n, words int) {
 	for i := range bits {
 		bits[i] = r.Uint64()
 	}
-	a, b := make([]uint64, n), make([]uint64, n)
-	fast.differ(query, bits, a)
-	plain.differ(query, bits, b)
-	if !slices.Equal(a, b) {
-		t.Fatalf("bits of %d words: %v and %v", words, a, b)
+	a, b, below := make([]uint64, n), make([]uint64, n), uint64(32*words+r.IntN(9)-4)
+	under, want := make([]uint8, n/bitGroup), make([]uint8, n/bitGroup)
+	fast.differ(query, bits, below, a, under)
+	plain.differ(query, bits, below, b, want)
+	if !slices.Equal(a, b) || !slices.Equal(under, want) {
+		t.Fatalf("bits of %d words: %v and %v, %b and %b below %d", words, a, b, under, want, below)
 	}
 }
 
@@ -92,10 +124,16 @@ func TestPortableKernelsAreRightOnWhatCanBeWorkedOutByHand(t *testing.T) {
 	if k.dotFloats(query, rows, out); out[0] != 31 || out[1] != 33 {
 		t.Errorf("floats: %v", out)
 	}
-	bits, counts := make([]uint64, bitGroup*2), make([]uint64, bitGroup)
+	bits, counts, under := make([]uint64, bitGroup*2), make([]uint64, bitGroup), make([]uint8, 1)
 	bits[3], bits[bitGroup+3] = 0b1011, 1<<63
-	if k.differ([]uint64{1, 0}, bits, counts); counts[3] != 3 || counts[0] != 1 {
-		t.Errorf("bits: %v", counts)
+	if k.differ([]uint64{1, 0}, bits, 3, counts, under); counts[3] != 3 || counts[0] != 1 || under[0] != 0b1111_0111 {
+		t.Errorf("bits: %v, %b", counts, under)
+	}
+	integers, sums := make([]int8, partBlock), make([]int32, 1)
+	parts := make([]int16, partBlock)
+	integers[0], integers[15], parts[0], parts[15] = -128, 5, 32767, -7
+	if k.dotIntegers(parts, []*int8{&integers[0]}, sums); sums[0] != -128*32767-35 {
+		t.Errorf("integers: %v", sums)
 	}
 }
 
@@ -104,7 +142,9 @@ func TestAKernelRefusesRowsThatAreNotThere(t *testing.T) {
 		for what, call := range map[string]func(){
 			"too few elements": func() { k.dotFloats(make([]float32, 16), make([]float32, 31), make([]float32, 2)) },
 			"half a block":     func() { k.dotCodes(make([]int8, 32), make([]uint8, 32), make([]int32, 1)) },
-			"nothing":          func() { k.differ(nil, nil, nil) },
+			"too few rows":     func() { k.dotIntegers(make([]int16, 16), make([]*int8, 1), make([]int32, 2)) },
+			"too few marks":    func() { k.differ(make([]uint64, 1), make([]uint64, 16), 0, make([]uint64, 16), make([]uint8, 1)) },
+			"nothing":          func() { k.differ(nil, nil, 0, nil, nil) },
 		} {
 			if !panics(call) {
 				t.Errorf("%s, %s: no panic", name, what)

@@ -23,14 +23,6 @@ func newNearby(wanted, mostDistance int) *nearby {
 
 // offer offers those of 64 rows, from first on, whose bit is set in among.
 func (n *nearby) offer(first uint32, among uint64, distances []uint64) {
-	if among == 1<<64-1 {
-		for i, d := range distances {
-			if d < n.below {
-				n.keep(first+uint32(i), d)
-			}
-		}
-		return
-	}
 	for ; among != 0; among &= among - 1 {
 		if i := bits.TrailingZeros64(among); distances[i] < n.below {
 			n.keep(first+uint32(i), distances[i])

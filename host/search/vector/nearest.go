@@ -3,6 +3,7 @@ package vector
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -196,11 +197,11 @@ func (r *search) codeScores(q *codedQuery) scores {
 
 func (r *search) bitScores() scores {
 	s := r.set
-	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
+	query, counts, under := make([]uint64, s.stride.bits), make([]uint64, chunkRows), make([]uint8, chunkRows/bitGroup)
 	setBits(r.query[:s.options.Dimensions], query, 1)
 	scale := 2 / float32(s.options.Dimensions)
 	return func(c *chunk, into []float32) {
-		s.kernels.differ(query, c.bits, counts)
+		s.kernels.differ(query, c.bits, 0, counts, under)
 		if c.norms == nil {
 			for i, count := range counts {
 				into[i] = -float32(int64(count))
@@ -219,7 +220,7 @@ func (r *search) scanBits(wanted int) ([]uint32, error) {
 	if s.options.Metric == Dot {
 		return r.scan(wanted, r.bitScores())
 	}
-	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
+	query, counts, under := make([]uint64, s.stride.bits), make([]uint64, chunkRows), make([]uint8, chunkRows/bitGroup)
 	setBits(r.query[:s.options.Dimensions], query, 1)
 	kept := newNearby(wanted, s.options.Dimensions)
 	for i, c := range s.chunks {
@@ -229,9 +230,9 @@ func (r *search) scanBits(wanted int) ([]uint32, error) {
 		if isEmpty(r.wantedOf(i)) {
 			continue
 		}
-		s.kernels.differ(query, c.bits, counts)
+		s.kernels.differ(query, c.bits, kept.below, counts, under)
 		for j, word := range r.wantedOf(i) {
-			kept.offer(uint32(i*chunkRows+j*64), word, counts[j*64:][:64])
+			kept.offer(uint32(i*chunkRows+j*64), word&binary.LittleEndian.Uint64(under[j*8:]), counts[j*64:][:64])
 		}
 	}
 	return kept.rows(2 * wanted), nil
@@ -258,7 +259,7 @@ func (r *search) exact(rows []uint32, k int) ([]Near, error) {
 	s := r.set
 	v, kept := make([]float32, s.stride.floats), newBest(k)
 	var dot [1]float32
-	for _, row := range rows {
+	for _, row := range r.promising(rows, k) {
 		if err := s.read(row, v); err != nil {
 			return nil, fmt.Errorf("read vector %d: %w", s.numberOf(row), err)
 		}
