@@ -131,6 +131,9 @@ func TestNothingIsLostOrDoneTwiceWhilePrimariesFailAndMachinesAreCutOff(t *testi
 		mend()
 		s.more(siteMore)
 	}
+	if t.Failed() {
+		t.Logf("the nodes of the database:\n%s", s.nodes.State(t.Context()))
+	}
 	stop()
 	s.judge(longest)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,11 +114,11 @@ func (n *Nodes) Promote(ctx context.Context) error {
 	}
 	best, most := -1, int64(-1)
 	for i, s := range n.List {
-		var at int64
 		if i == old || s.running == nil {
 			continue
 		}
-		if err := s.query(ctx, `SELECT pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint`, &at); err != nil {
+		at, err := s.received(ctx)
+		if err != nil {
 			return err
 		}
 		if at > most {
@@ -141,6 +142,42 @@ func (n *Nodes) Promote(ctx context.Context) error {
 	}
 	return nil
 }
+
+// received has a standby receive no more, and returns how much it has of the log. What a killed primary sent may still be on its way: a standby
+// that got it after another one was chosen could not follow that one.
+func (s *Server) received(ctx context.Context) (bytes int64, err error) {
+	if err := s.Exec(ctx, "postgres", `ALTER SYSTEM SET primary_conninfo = ''`, `SELECT pg_reload_conf()`); err != nil {
+		return 0, err
+	}
+	for receiving := true; receiving; {
+		if err := s.query(ctx, `SELECT EXISTS (SELECT FROM pg_stat_wal_receiver)`, &receiving); err != nil {
+			return 0, err
+		}
+	}
+	err = s.query(ctx, `SELECT pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint`, &bytes)
+	return bytes, err
+}
+
+// State tells, for people, what each node does.
+func (n *Nodes) State(ctx context.Context) string {
+	var told strings.Builder
+	for i, s := range n.List {
+		var text string
+		if s.running == nil {
+			text = "it does not run"
+		} else if err := s.query(ctx, stateSQL, &text); err != nil {
+			text = err.Error()
+		}
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		fmt.Fprintf(&told, "node %d (%s): %s; its log ends: %s\n", i, s.address, text, log[max(0, len(log)-1000):])
+	}
+	return told.String()
+}
+
+const stateSQL = `
+SELECT CASE WHEN pg_is_in_recovery() THEN 'standby at ' || pg_last_wal_replay_lsn() || ', received ' || coalesce(pg_last_wal_receive_lsn()::text, 'nothing') ELSE 'primary at ' || pg_current_wal_lsn() END
+	|| coalesce((SELECT string_agg(', from ' || sender_host || ' ' || status || ' timeline ' || received_tli, '') FROM pg_stat_wal_receiver), '')
+	|| coalesce((SELECT string_agg(', to ' || application_name || ' ' || state || ' ' || sync_state || ' ' || coalesce(flush_lsn::text, ''), '') FROM pg_stat_replication), '')`
 
 func (s *Server) query(ctx context.Context, text string, into any) error {
 	c, err := pgx.Connect(ctx, s.URL("postgres"))
