@@ -1,12 +1,16 @@
 package postgres_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
@@ -20,25 +24,40 @@ import (
 func BenchmarkEngines(b *testing.B) {
 	s := server.Start(b, "fsync=on", "max_connections=200")
 	b.Run("embedded", func(b *testing.B) {
-		compareEngine(b, func(b *testing.B, dir, _ string) store.Engine {
+		compareEngine(b, nil, func(b *testing.B, dir, _ string) store.Engine {
 			return must.Get(bolt.Driver{}.Open(b.Context(), dir, store.Options{}))
 		})
 	})
 	b.Run("PostgreSQL", func(b *testing.B) {
 		url := must.Get(s.Database())
-		compareEngine(b, func(b *testing.B, dir, space string) store.Engine {
+		b.Run("plain inserts by 16 writers", func(b *testing.B) { plainInserts(b, s, url) })
+		compareEngine(b, s, func(b *testing.B, dir, space string) store.Engine {
 			return must.Get(driver(b, url+"&space="+space).Open(b.Context(), dir, store.Options{}))
 		})
 	})
 }
 
-func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) store.Engine) {
+// plainInserts measures what the database itself takes for the simplest commit: one row of a table with one index.
+func plainInserts(b *testing.B, s *server.Server, url string) {
+	config := must.Get(pgxpool.ParseConfig(url))
+	config.MaxConns = 16
+	pool := must.Get(pgxpool.NewWithConfig(b.Context(), config))
+	defer pool.Close()
+	must.Get(pool.Exec(b.Context(), `CREATE TABLE IF NOT EXISTS plain (writer bigint, number bigint, value bytea, PRIMARY KEY (writer, number))`))
+	must.Get(pool.Exec(b.Context(), `TRUNCATE plain`))
+	measure(b, s, 16, b.N, func(w, i int) error {
+		_, err := pool.Exec(b.Context(), `INSERT INTO plain VALUES ($1, $2, $3)`, w, i, []byte(value))
+		return err
+	})
+}
+
+func compareEngine(b *testing.B, s *server.Server, open func(b *testing.B, dir, space string) store.Engine) {
 	dir, lineage := b.TempDir(), store.Lineage{{Branch: 1, At: store.Latest}}
 	e := open(b, dir, "bench")
 	must.Do(b, put(b.Context(), e, "warm", "1"))
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("put with %d writers", writers), func(b *testing.B) {
-			measure(b, writers, b.N, func(w, i int) error { return put(b.Context(), e, fmt.Sprint(writers, w, i), value) })
+			measure(b, s, writers, b.N, func(w, i int) error { return put(b.Context(), e, fmt.Sprint(writers, w, i), value) })
 		})
 	}
 	b.Run("put with 16 writers over 8 spaces", func(b *testing.B) {
@@ -48,10 +67,10 @@ func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) stor
 			defer one.Close()
 			engines = append(engines, one)
 		}
-		measure(b, 16, b.N, func(w, i int) error { return put(b.Context(), engines[w%8], fmt.Sprint(w, i), value) })
+		measure(b, s, 16, b.N, func(w, i int) error { return put(b.Context(), engines[w%8], fmt.Sprint(w, i), value) })
 	})
 	b.Run("batch of 100", func(b *testing.B) {
-		measure(b, 1, b.N, func(_, i int) error {
+		measure(b, s, 1, b.N, func(_, i int) error {
 			var batch store.Batch
 			for k := range 100 {
 				batch.Writes = append(batch.Writes, store.Write{Branch: 1, Key: key(fmt.Sprint("batch", i, k)), Value: []byte(value)})
@@ -63,7 +82,7 @@ func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) stor
 	for depth := range 101 {
 		if slices.Contains([]int{0, 10, 100}, depth) {
 			b.Run(fmt.Sprintf("get at depth %d", depth), func(b *testing.B) {
-				measure(b, 1, b.N, func(int, int) error {
+				measure(b, s, 1, b.N, func(int, int) error {
 					_, err := e.GetAt(b.Context(), lineage, []store.Key{key("warm")})
 					return err
 				})
@@ -75,7 +94,7 @@ func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) stor
 	}
 	forks := 0
 	b.Run("fork", func(b *testing.B) { // the record of a branch, under conditions
-		measure(b, 1, b.N, func(int, int) error {
+		measure(b, s, 1, b.N, func(int, int) error {
 			forks++
 			record := store.Key{Namespace: "_", Collection: "_branches", Name: fmt.Sprint("fork", forks)}
 			root := store.Lineage{{Branch: store.Catalogue, At: store.Latest}}
@@ -83,17 +102,17 @@ func compareEngine(b *testing.B, open func(b *testing.B, dir, space string) stor
 			return err
 		})
 	})
-	compareSearch(b, open(b, b.TempDir(), "search"))
+	compareSearch(b, s, open(b, b.TempDir(), "search"))
 	must.Do(b, e.Close())
 	b.Run("start", func(b *testing.B) {
-		measure(b, 1, min(b.N, 30), func(int, int) error { return open(b, dir, "bench").Close() })
+		measure(b, s, 1, min(b.N, 30), func(int, int) error { return open(b, dir, "bench").Close() })
 	})
 }
 
 const searched = 2000 // memories
 
 // compareSearch measures a search by words, whose hits are read from the engine.
-func compareSearch(b *testing.B, e store.Engine) {
+func compareSearch(b *testing.B, of *server.Server, e store.Engine) {
 	s := must.Get(memory.Open(b.Context(), memory.Options{Engine: e, Index: search.New(search.Options{})}))
 	a := s.As(memory.Caller{Agent: "bench", Rights: memory.FullRights()})
 	words := []string{"walnut", "elm", "birch", "cedar", "rowan", "maple", "alder"}
@@ -106,7 +125,7 @@ func compareSearch(b *testing.B, e store.Engine) {
 		must.Get(a.Store(b.Context(), memory.Location{}, some, memory.Write{}))
 	}
 	b.Run("search", func(b *testing.B) {
-		measure(b, 1, b.N, func(_, i int) error {
+		measure(b, of, 1, b.N, func(_, i int) error {
 			_, err := a.Search(b.Context(), memory.Search{Text: words[i%7] + " " + words[i%5], K: 10})
 			return err
 		})
@@ -117,13 +136,14 @@ func compareSearch(b *testing.B, e store.Engine) {
 
 var value = string(slices.Repeat([]byte{'v'}, 200))
 
-// measure has writers do something n times in all, and reports percentiles and the rate.
-func measure(b *testing.B, writers, n int, do func(w, i int) error) {
+// measure has writers do something n times in all, and reports percentiles, the rate, and the processor time of this process and of the
+// database, if there is one.
+func measure(b *testing.B, s *server.Server, writers, n int, do func(w, i int) error) {
 	b.Helper()
 	var mu sync.Mutex
 	var took []time.Duration
 	var all sync.WaitGroup
-	began := time.Now()
+	began, own, of := time.Now(), processor(b, nil), processor(b, s)
 	for w := range writers {
 		all.Go(func() {
 			for i := range (n + writers - 1) / writers {
@@ -143,5 +163,24 @@ func measure(b *testing.B, writers, n int, do func(w, i int) error) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(len(took))/time.Since(began).Seconds(), "/s")
+	b.ReportMetric(float64((processor(b, nil)-own).Microseconds())/float64(len(took)), "cpu-µs")
+	if s != nil {
+		b.ReportMetric(float64((processor(b, s)-of).Microseconds())/float64(len(took)), "db-cpu-µs")
+	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// processor returns the processor time of a server, or of this process.
+func processor(b *testing.B, s *server.Server) (took time.Duration) {
+	b.Helper()
+	var err error
+	if s == nil {
+		took, err = server.ProcessorOf(os.Getpid())
+	} else {
+		took, err = s.Processor()
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		b.Fatalf("read how much processor time was taken: %v", err)
+	}
+	return took
 }

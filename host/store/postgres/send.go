@@ -6,6 +6,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,14 +16,107 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commitSQL writes a plan if the space is still this engine's, has the head that the plan follows, and meets its conditions. It returns
-// a row of kind 0 if so, and one for each unmet condition.
-const commitSQL = `
-WITH lines AS MATERIALIZED (
-	SELECT * FROM unnest($4::int[], $5::bigint[], $6::bigint[]) WITH ORDINALITY AS l (line, branch, upto, place)
+// statement is text with arguments that is put together from parts.
+type statement struct {
+	text strings.Builder
+	args []any
+}
+
+// add adds text in which $a stands for the first of further arguments, $b for the second, and so on.
+func (s *statement) add(text string, args ...any) {
+	for i, a := range args {
+		s.args = append(s.args, a)
+		text = strings.ReplaceAll(text, "$"+string(rune('a'+i)), "$"+strconv.Itoa(len(s.args)))
+	}
+	s.text.WriteString(text)
+}
+
+// statement writes a plan if the space is still this engine's, has the head that the plan follows, and meets its conditions. It returns
+// a row of kind 0 if so, and one for each unmet condition. It has only the parts that the plan needs: the database begins and ends each part
+// of a statement whether or not there is something to do for it.
+func (e *Engine) statement(p *plan) *statement {
+	s := &statement{args: []any{e.space}}
+	unmet := s.conditions(p, e.now().Add(-requestAge))
+	s.add(`moved AS (
+	UPDATE alcove.spaces SET head = $a, micros = $b WHERE space = $1 AND epoch = $c AND head = $d`,
+		number(p.head.Version), microsOf(p.head), e.epoch, number(p.base.Version))
+	if unmet {
+		s.add(` AND NOT EXISTS (SELECT 1 FROM unmet)`)
+	}
+	s.add(`
+	RETURNING head
+)`)
+	s.points(p)
+	s.entries(p)
+	s.requests(p)
+	s.counters(p)
+	s.add(`
+SELECT 0 AS kind, 0::bigint AS i, head AS have, NULL::bytea AS digest, NULL::bigint AS micros, NULL::text AS sequences FROM moved`)
+	if unmet {
+		s.add(`
+UNION ALL SELECT kind, i, have, digest, micros, sequences FROM unmet`)
+	}
+	return s
+}
+
+// conditions adds the conditions of a plan, if it has any: those that are unmet.
+func (s *statement) conditions(p *plan, requested time.Time) (has bool) {
+	s.add(`WITH `)
+	between := `unmet AS (`
+	if len(p.checks) > 0 {
+		s.checks(p)
+		between = ` UNION ALL`
+	}
+	if len(p.quiets) > 0 {
+		var branch, since []int64
+		for _, q := range p.quiets {
+			branch, since = append(branch, number(q.Branch)), append(since, number(q.Since))
+		}
+		s.add(between+`
+	SELECT 2 AS kind, q.i, f.version AS have, NULL::bytea AS digest, NULL::bigint AS micros, NULL::text AS sequences
+	FROM unnest($a::bigint[], $b::bigint[]) WITH ORDINALITY AS q (branch, since, i)
+	CROSS JOIN LATERAL (
+		SELECT version FROM alcove.entries WHERE space = $1 AND branch = q.branch AND version + 0 > q.since ORDER BY version + 0 DESC LIMIT 1
+	) f`, branch, since)
+		between = ` UNION ALL`
+	}
+	if len(p.requests) > 0 {
+		var asked [][]byte
+		for i := range p.requests {
+			asked = append(asked, p.requests[i].key[:])
+		}
+		s.add(between+`
+	SELECT 3 AS kind, r.i, d.version AS have, d.digest, d.micros, d.sequences
+	FROM unnest($a::bytea[]) WITH ORDINALITY AS r (request, i)
+	JOIN alcove.requests d ON d.space = $1 AND d.request = r.request AND d.micros >= $b`, asked, requested.UnixMicro())
+		between = ` UNION ALL`
+	}
+	if has = between == ` UNION ALL`; has {
+		s.add(`
+), `)
+	}
+	return has
+}
+
+func (s *statement) checks(p *plan) {
+	var line []int32
+	var branch, upto []int64
+	for i, l := range p.lines {
+		for _, segment := range l {
+			line, branch, upto = append(line, int32(i)), append(branch, number(segment.Branch)), append(upto, number(segment.At))
+		}
+	}
+	var of []int32
+	var key [][]byte
+	var want []int64
+	for _, c := range p.checks {
+		of, key, want = append(of, int32(c.line)), append(key, c.key), append(want, number(c.want))
+	}
+	s.add(`lines AS MATERIALIZED (
+	SELECT * FROM unnest($a::int[], $b::bigint[], $c::bigint[]) WITH ORDINALITY AS l (line, branch, upto, place)
 ), unmet AS (
 	SELECT 1 AS kind, c.i, coalesce(f.have, 0) AS have, NULL::bytea AS digest, NULL::bigint AS micros, NULL::text AS sequences
-	FROM unnest($7::int[], $8::bytea[], $9::bigint[]) WITH ORDINALITY AS c (line, key, want, i)
+	FROM unnest($d::int[], $e::bytea[], $f::bigint[]) WITH ORDINALITY AS c (line, key, want, i)
 	LEFT JOIN LATERAL (
 		SELECT CASE WHEN e.deleted THEN 0 ELSE e.version END AS have
 		FROM lines l CROSS JOIN LATERAL (
@@ -31,48 +126,89 @@ WITH lines AS MATERIALIZED (
 		) e
 		WHERE l.line = c.line ORDER BY l.place LIMIT 1
 	) f ON true
-	WHERE coalesce(f.have, 0) <> c.want
-	UNION ALL
-	SELECT 2, q.i, f.version, NULL, NULL, NULL
-	FROM unnest($10::bigint[], $11::bigint[]) WITH ORDINALITY AS q (branch, since, i)
-	CROSS JOIN LATERAL (
-		SELECT version FROM alcove.entries WHERE space = $1 AND branch = q.branch AND version + 0 > q.since ORDER BY version + 0 DESC LIMIT 1
-	) f
-	UNION ALL
-	SELECT 3, r.i, d.version, d.digest, d.micros, d.sequences
-	FROM unnest($12::bytea[]) WITH ORDINALITY AS r (request, i)
-	JOIN alcove.requests d ON d.space = $1 AND d.request = r.request AND d.micros >= $13
-), moved AS (
-	UPDATE alcove.spaces SET head = $14, micros = $15
-	WHERE space = $1 AND epoch = $2 AND head = $3 AND NOT EXISTS (SELECT 1 FROM unmet)
-	RETURNING head
-), new_points AS (
+	WHERE coalesce(f.have, 0) <> c.want`, line, branch, upto, of, key, want)
+}
+
+func (s *statement) points(p *plan) {
+	if len(p.points) == 0 {
+		return
+	}
+	var version, micros []int64
+	var note [][]byte
+	for _, l := range p.points {
+		version, micros, note = append(version, number(l.Version)), append(micros, l.Time.UnixMicro()), append(note, emptyIsNil(l.note))
+	}
+	s.add(`, new_points AS (
 	INSERT INTO alcove.points (space, version, micros, note)
-	SELECT $1, n.version, n.micros, n.note FROM moved, unnest($16::bigint[], $17::bigint[], $18::bytea[]) AS n (version, micros, note)
-), new_entries AS (
+	SELECT $1, n.version, n.micros, n.note FROM moved, unnest($a::bigint[], $b::bigint[], $c::bytea[]) AS n (version, micros, note)
+)`, version, micros, note)
+}
+
+func (s *statement) entries(p *plan) {
+	if len(p.entries) == 0 {
+		return
+	}
+	n := newEntries(p.sorted())
+	s.add(`, new_entries AS (
 	INSERT INTO alcove.entries (space, branch, key, version, micros, deleted, sum, value)
 	SELECT $1, n.branch, n.key, n.version, n.micros, n.deleted, n.sum, n.value
-	FROM moved, unnest($19::bigint[], $20::bytea[], $21::bigint[], $22::bigint[], $23::boolean[], $24::int[], $25::bytea[])
+	FROM moved, unnest($a::bigint[], $b::bytea[], $c::bigint[], $d::bigint[], $e::boolean[], $f::int[], $g::bytea[])
 		AS n (branch, key, version, micros, deleted, sum, value)
-), new_requests AS (
+)`, n.branch, n.key, n.version, n.micros, n.deleted, n.sum, n.value)
+}
+
+func (s *statement) requests(p *plan) {
+	var key, digest [][]byte
+	var version, micros []int64
+	var sequences []string
+	for i := range p.requests {
+		r := &p.requests[i]
+		if r.done == nil {
+			continue
+		}
+		list, _ := json.Marshal(r.done.Sequences) // numbers
+		key, digest, sequences = append(key, r.key[:]), append(digest, r.with[:]), append(sequences, string(list))
+		version, micros = append(version, number(r.done.Version)), append(micros, r.done.Time.UnixMicro())
+	}
+	if len(key) == 0 {
+		return
+	}
+	s.add(`, new_requests AS (
 	INSERT INTO alcove.requests (space, request, digest, version, micros, sequences)
 	SELECT $1, n.request, n.digest, n.version, n.micros, n.sequences
-	FROM moved, unnest($26::bytea[], $27::bytea[], $28::bigint[], $29::bigint[], $30::text[]) AS n (request, digest, version, micros, sequences)
+	FROM moved, unnest($a::bytea[], $b::bytea[], $c::bigint[], $d::bigint[], $e::text[]) AS n (request, digest, version, micros, sequences)
 	ON CONFLICT (space, request) DO UPDATE
 	SET digest = excluded.digest, version = excluded.version, micros = excluded.micros, sequences = excluded.sequences
-), replaced AS (
-	DELETE FROM alcove.counters c USING moved, unnest($31::bigint[], $32::bytea[], $33::bigint[]) AS d (branch, key, keep)
+)`, key, digest, version, micros, sequences)
+}
+
+func (s *statement) counters(p *plan) {
+	if len(p.counters) == 0 {
+		return
+	}
+	var branch, keep []int64
+	var key [][]byte
+	var on, version, written []int64
+	var of, value [][]byte
+	for at, c := range p.counters {
+		branch, key, keep = append(branch, number(at.branch)), append(key, []byte(at.key)), append(keep, number(c.keep))
+		for _, r := range c.records {
+			on, of, version = append(on, number(at.branch)), append(of, []byte(at.key)), append(version, number(r.version))
+			written, value = append(written, number(r.written)), append(value, r.value)
+		}
+	}
+	s.add(`, replaced AS (
+	DELETE FROM alcove.counters c USING moved, unnest($a::bigint[], $b::bytea[], $c::bigint[]) AS d (branch, key, keep)
 	WHERE c.space = $1 AND c.branch = d.branch AND c.key = d.key AND c.version > d.keep AND NOT EXISTS (
-		SELECT 1 FROM unnest($34::bigint[], $35::bytea[], $36::bigint[]) AS n (branch, key, version)
+		SELECT 1 FROM unnest($d::bigint[], $e::bytea[], $f::bigint[]) AS n (branch, key, version)
 		WHERE n.branch = c.branch AND n.key = c.key AND n.version = c.version)
 ), counted AS (
 	INSERT INTO alcove.counters (space, branch, key, version, written, value)
 	SELECT $1, n.branch, n.key, n.version, n.written, n.value
-	FROM moved, unnest($34::bigint[], $35::bytea[], $36::bigint[], $37::bigint[], $38::bytea[]) AS n (branch, key, version, written, value)
+	FROM moved, unnest($d::bigint[], $e::bytea[], $f::bigint[], $g::bigint[], $h::bytea[]) AS n (branch, key, version, written, value)
 	ON CONFLICT (space, branch, key, version) DO UPDATE SET written = excluded.written, value = excluded.value
-)
-SELECT 0 AS kind, 0::bigint AS i, head AS have, NULL::bytea AS digest, NULL::bigint AS micros, NULL::text AS sequences FROM moved
-UNION ALL SELECT kind, i, have, digest, micros, sequences FROM unmet`
+)`, branch, key, keep, on, of, version, written, value)
+}
 
 // send writes a plan. If it was not applied and err is nil, known has grown.
 func (e *Engine) send(ctx context.Context, p *plan, known facts) (applied bool, err error) {
@@ -83,7 +219,8 @@ func (e *Engine) send(ctx context.Context, p *plan, known facts) (applied bool, 
 		return false, err
 	}
 	defer c.Release()
-	rows, err := c.Query(ctx, commitSQL, e.arguments(p)...)
+	written := e.statement(p)
+	rows, err := c.Query(ctx, written.text.String(), written.args...)
 	if err == nil {
 		var list []unmet
 		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[unmet])
@@ -151,83 +288,6 @@ func decodeRequest(version, micros int64, digest []byte, sequences string) (r re
 	r.done.Point = pointOf(version, micros)
 	copy(r.digest[:], digest)
 	return r, json.Unmarshal([]byte(sequences), &r.done.Sequences)
-}
-
-func (e *Engine) arguments(p *plan) []any {
-	var lines struct {
-		line         []int32
-		branch, upto []int64
-	}
-	for i, l := range p.lines {
-		for _, s := range l {
-			lines.line, lines.branch, lines.upto = append(lines.line, int32(i)), append(lines.branch, number(s.Branch)), append(lines.upto, number(s.At))
-		}
-	}
-	var checks struct {
-		line []int32
-		key  [][]byte
-		want []int64
-	}
-	for _, c := range p.checks {
-		checks.line, checks.key, checks.want = append(checks.line, int32(c.line)), append(checks.key, c.key), append(checks.want, number(c.want))
-	}
-	var quiets struct{ branch, since []int64 }
-	for _, q := range p.quiets {
-		quiets.branch, quiets.since = append(quiets.branch, number(q.Branch)), append(quiets.since, number(q.Since))
-	}
-	var asked [][]byte
-	var requests struct {
-		key, digest     [][]byte
-		version, micros []int64
-		sequences       []string
-	}
-	for i := range p.requests {
-		r := &p.requests[i]
-		asked = append(asked, r.key[:])
-		if r.done == nil {
-			continue
-		}
-		sequences, _ := json.Marshal(r.done.Sequences) // numbers
-		requests.key, requests.digest = append(requests.key, r.key[:]), append(requests.digest, r.with[:])
-		requests.version, requests.micros = append(requests.version, number(r.done.Version)), append(requests.micros, r.done.Time.UnixMicro())
-		requests.sequences = append(requests.sequences, string(sequences))
-	}
-	var points struct {
-		version, micros []int64
-		note            [][]byte
-	}
-	for _, l := range p.points {
-		points.version, points.micros, points.note = append(points.version, number(l.Version)), append(points.micros, l.Time.UnixMicro()), append(points.note, emptyIsNil(l.note))
-	}
-	n := newEntries(p.sorted())
-	var replaced struct {
-		branch, keep []int64
-		key          [][]byte
-	}
-	var counted struct {
-		branch, version, written []int64
-		key, value               [][]byte
-	}
-	for at, c := range p.counters {
-		replaced.branch, replaced.key, replaced.keep = append(replaced.branch, number(at.branch)), append(replaced.key, []byte(at.key)), append(replaced.keep, number(c.keep))
-		for _, r := range c.records {
-			counted.branch, counted.key, counted.version = append(counted.branch, number(at.branch)), append(counted.key, []byte(at.key)), append(counted.version, number(r.version))
-			counted.written, counted.value = append(counted.written, number(r.written)), append(counted.value, r.value)
-		}
-	}
-	return []any{
-		e.space, e.epoch, number(p.base.Version),
-		lines.line, lines.branch, lines.upto,
-		checks.line, checks.key, checks.want,
-		quiets.branch, quiets.since,
-		asked, e.now().Add(-requestAge).UnixMicro(),
-		number(p.head.Version), microsOf(p.head),
-		points.version, points.micros, points.note,
-		n.branch, n.key, n.version, n.micros, n.deleted, n.sum, n.value,
-		requests.key, requests.digest, requests.version, requests.micros, requests.sequences,
-		replaced.branch, replaced.key, replaced.keep,
-		counted.branch, counted.key, counted.version, counted.written, counted.value,
-	}
 }
 
 // columns are entries as the database takes them.
