@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -295,6 +296,7 @@ func by(agent string) string {
 // browseFlags are the flags of commands that list memories or events.
 type browseFlags struct {
 	order, after, since, until, asOf, state string
+	chain                                   string // a log of another space
 	tags, types                             []string
 	k                                       int
 }
@@ -321,7 +323,7 @@ func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 	f := fields{"order": b.order, "k": b.k, "verbose": true}.set("after", b.after).set("since", b.since).set("until", b.until).
 		set("as_of", b.asOf).set("state", b.state).list("tags", b.tags).list("type", b.types).list("agent", a.writers(c))
 	if events {
-		f["events"] = true
+		f.set("chain", b.chain)["events"] = true
 	}
 	if a.scope.namespace != "" {
 		f["namespace"] = a.scope.namespace
@@ -416,23 +418,32 @@ func (a *app) forgetCommand() *cobra.Command {
 
 func (a *app) logCommand() *cobra.Command {
 	var b browseFlags
-	var list bool
+	var list, chains bool
 	c := &cobra.Command{
 		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input",
-		Long: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input.\n\nWith --list, the log's events are listed instead, as alcove list lists memories.",
+		Long: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input.\n\nWith --list, the log's events are listed instead, as alcove list lists memories.\n\nA sync brings the logs of other spaces, which are never mixed with this one. --chains lists those of the namespace and checks the chain of each, --chain lists the events of one.",
 		Example: `  alcove log deployed '{"version": "1.4"}'
-  alcove log --list --type deployed`,
+  alcove log --list --type deployed
+  alcove log --chains
+  alcove log --chain hub --agent laptop --since yesterday`,
 		Args: func(c *cobra.Command, args []string) error {
-			if list {
+			if list || chains || b.chain != "" {
 				return noArguments(c, args)
 			}
 			return arguments(2, 2)(c, args)
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the events instead, newest first; the other flags choose which")
+	c.Flags().BoolVar(&chains, "chains", false, "list the logs of other spaces instead, each with whether it is whole")
+	c.Flags().StringVar(&b.chain, "chain", "", "list the events of this log of another space: its id, or the name of its remote")
+	c.MarkFlagsMutuallyExclusive("chains", "chain")
+	c.MarkFlagsMutuallyExclusive("chains", "list")
 	b.add(c, "events", "newest")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if list {
+		if chains {
+			return a.listChains(c.Context())
+		}
+		if list || b.chain != "" {
 			return a.list(c, &b, true)
 		}
 		for _, name := range browseFlagNames() {
@@ -454,6 +465,36 @@ func (a *app) logCommand() *cobra.Command {
 		return a.printf("logged %s as #%d at %s\n", args[0], event.Sequence, clock(event.Timestamp))
 	}
 	return a.scoped(c)
+}
+
+// listChains prints the logs of other spaces.
+func (a *app) listChains(ctx context.Context) error {
+	f := fields{"events": true, "chain": "*"}
+	if a.scope.namespace != "" {
+		f["namespace"] = a.scope.namespace
+	}
+	var found struct {
+		Results []struct {
+			Chain, Remote, Fault string
+			Agents               []string
+			Events, Unchecked    int
+			From, Until          time.Time
+		}
+	}
+	if printed, err := a.get(ctx, "memory_search", f, &found); printed || err != nil {
+		return err
+	}
+	for _, r := range found.Results {
+		state := "whole"
+		switch {
+		case r.Fault != "":
+			state = "BROKEN: " + r.Fault
+		case r.Unchecked > 0:
+			state = fmt.Sprintf("whole as far as it was checked: %d events were not", r.Unchecked)
+		}
+		a.printf("%s  %s%s\n    %d events from %s to %s, %s\n", r.Chain, a.bold(r.Remote), a.dim(by(strings.Join(r.Agents, ", "))), r.Events, clock(r.From), clock(r.Until), state)
+	}
+	return nil
 }
 
 func (a *app) historyCommand() *cobra.Command {

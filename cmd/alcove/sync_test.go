@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,20 @@ func (s *team) offline() (m machine, hub []string) {
 	return m, []string{"https://" + s.near(), "--key-file", file, "--ca-file", s.files.Cert}
 }
 
+// chain is the id of the one log that a machine has from another.
+func (m machine) chain(t *testing.T) string {
+	t.Helper()
+	text, err := m.program("log", "--chains", "--json").Output()
+	var list struct{ Results []struct{ Chain string } }
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil || len(list.Results) != 1 {
+		t.Fatalf("the logs of others are %s, %v, want one", text, err)
+	}
+	return list.Results[0].Chain
+}
+
 func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -33,11 +48,18 @@ func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
 	ann.runs(0, "alcove sync hub", append([]string{"remote", "add", "hub", "--never", "project/secret"}, hub...)...)
 	ann.runs(0, "never project/secret", "remote", "list")
 	ann.runs(0, "to pull 0, to push 1", "remote", "status")
+	ann.runs(0, "logged deployed", "log", "deployed", "1.4", "--agent", "ann")
 	ann.runs(0, "pulled 0 memories\npushed 1 memory\n", "sync")
 
 	bob, hub := s.offline()
 	bob.runs(0, "pulled 1 memory", append([]string{"clone"}, hub...)...)
 	bob.runs(2, "is not empty", append([]string{"clone"}, hub...)...)
+	bob.runs(0, "1 events from", "log", "--chains")
+	bob.runs(0, ", whole", "log", "--chains")
+	bob.runs(0, "there is nothing to list", "log", "--list")
+	bob.runs(3, "it has those of ", "log", "--chain", "nowhere")
+	bob.runs(0, "#1 deployed", "log", "--chain", bob.chain(t), "--agent", "ann")
+	bob.runs(0, "there is nothing to list", "log", "--chain", bob.chain(t), "--agent", "bob")
 	bob.runs(0, "oolong", "recall", "tea")
 	bob.runs(3, "there is no memory", "recall", "plan", "--namespace", "project/secret")
 	bob.runs(0, "stored tea", "store", "tea", "assam")

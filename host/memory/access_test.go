@@ -347,17 +347,20 @@ var deeds = []deed{
 			}
 		})
 	}},
-	{"Replicas", func(ctx context.Context, a *Access, say func(any, error)) {
+	{"Chains", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.Replicas(ctx, Location{"", ns})
+			l, err := a.Chains(ctx, Location{"", ns})
 			say(l, err)
 		})
 	}},
 	{"EventsOf", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
-			l, err := a.EventsOf(ctx, "elsewhere.1", Location{"", ns}, 0, 0)
+			l, err := a.EventsOf(ctx, ChainQuery{Location: Location{"", ns}, Chain: "elsewhere.1"})
 			say(l, err)
 		})
+	}},
+	{"NameSpace", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(nil, a.NameSpace(ctx, "hub", "elsewhere", Write{}))
 	}},
 	{"CountMark", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, namespaces := range sets {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -21,7 +22,7 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	}
 	report, err := integrity.Space{
 		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.upkeep.Await, Purges: s.purges.Load,
-		Log:     s.verifyOwnLog,
+		Log:     s.verifyLogs,
 		Exclude: s.excludeCare, Distrust: s.upkeep.Distrust, Explain: s.translate,
 	}.Check(ctx)
 	if err != nil {
@@ -43,4 +44,13 @@ func (s *Space) excludeCare() (allow func()) {
 		s.writing.RUnlock()
 		s.branching.Unlock()
 	}
+}
+
+// verifyLogs checks the logs of a namespace that a branch has of its own, and those that it received.
+func (s *Space) verifyLogs(ctx context.Context, b *lineage.Branch, namespace string) (checked int, err error) {
+	if checked, err = s.verifyOwnLog(ctx, b, namespace); err != nil {
+		return checked, err
+	}
+	received, err := s.verifyChains(ctx, b, namespace)
+	return checked + received, err
 }

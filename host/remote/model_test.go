@@ -320,9 +320,16 @@ func (m *model) log(w *world) {
 func (m *model) events(w *world, namespace, replica string) (hashes []string) {
 	at := memory.Location{Namespace: namespace}
 	for from := uint64(1); ; {
-		list, err := w.access().EventsOf(m.t.Context(), replica, at, from, 0)
+		var list []memory.Event
+		var err error
 		if replica == "" {
 			list, err = w.access().Events(m.t.Context(), at, memory.AsOf{}, from, 0)
+		} else {
+			var page memory.ChainPage
+			page, err = w.access().EventsOf(m.t.Context(), memory.ChainQuery{Location: at, Chain: replica, Oldest: true, After: from - 1})
+			if list = page.Events; page.Fault != "" {
+				m.t.Fatalf("the log of %q on %s is broken: %s", replica, w.name, page.Fault)
+			}
 		}
 		if err != nil {
 			m.t.Fatalf("read the log of %q on %s: %v", replica, w.name, err)
@@ -344,12 +351,15 @@ func (m *model) logsAlike() {
 	for _, namespace := range []string{"default", "notes"} {
 		for _, w := range m.worlds {
 			var got, want []string
-			replicas, err := w.access().Replicas(m.t.Context(), memory.Location{Namespace: namespace})
+			chains, err := w.access().Chains(m.t.Context(), memory.Location{Namespace: namespace})
 			if err != nil {
 				m.t.Fatalf("list the logs of %s: %v", w.name, err)
 			}
-			for _, replica := range replicas {
-				got = append(got, strings.Join(m.events(w, namespace, replica), " "))
+			for _, c := range chains {
+				if c.Fault != "" {
+					m.t.Fatalf("the log of %s on %s is broken: %s", c.ID, w.name, c.Fault)
+				}
+				got = append(got, strings.Join(m.events(w, namespace, c.ID), " "))
 			}
 			for _, o := range m.worlds {
 				if own := m.events(o, namespace, ""); o != w && len(own) > 0 {

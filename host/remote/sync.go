@@ -120,6 +120,9 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 	if done, err = s.pullVersions(ctx, from, r, ours, theirs); err == nil && e.Branch == memory.Default {
 		done.Counted, err = s.pullCounts(ctx, from, theirs)
 	}
+	if err == nil && done.Events > 0 {
+		err = s.Memory.As(s.Caller).NameSpace(ctx, e.Remote, theirs.Space, memory.Write{})
+	}
 	return done, err
 }
 

@@ -33,7 +33,7 @@ func (k *kit) searchTool() tool.Spec {
 		Description: "Search: find what you know or discussed, best first, outside other projects. No query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. A session that works in a project leaves other projects out, unless namespace names some, or is \"*\". tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
-			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
+			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead; with chain, the log of another space, by agent, type and time, and note says if an event is missing or altered. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
 			"facets counts what matches, by words, over all pages: of namespace, type, agent, state and dates as if the search had no condition on them. " +
@@ -73,6 +73,7 @@ type searchRequest struct {
 	Branch    string         `json:"branch" doc:"On which branch; the session's branch when left out."`
 	AsOf      asOf           `json:"as_of" doc:"Search what there was at a past moment, such as 1h ago, yesterday or v12."`
 	Events    bool           `json:"events" alcove:"advanced" doc:"Search the log's events instead of memories."`
+	Chain     string         `json:"chain" alcove:"advanced" doc:"With events: the log of another space instead, received by a sync: its id or the name of its remote, or * for a list of these logs."`
 	Mode      memory.Mode    `json:"mode" alcove:"advanced,alias=strategy|searchStrategy" doc:"What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."`
 	Vector    []float32      `json:"vector" alcove:"advanced,alias=embedding" doc:"What the question means, in the embedder's dimensions, instead of having it embedded."`
 	Embedder  string         `json:"embedder" alcove:"advanced" doc:"Whose vectors decide, where there are several."`
@@ -140,6 +141,9 @@ func (c *call) search(r searchRequest) (q memory.Search, f form, limit int) {
 }
 
 func find(ctx context.Context, c *call, r searchRequest) (tool.Answer, error) {
+	if r.Chain != "" {
+		return received(ctx, c, r)
+	}
 	q, f, limit := c.search(r)
 	least, err := c.configured(ctx, &q)
 	if err != nil {
