@@ -20,6 +20,9 @@ const (
 	most    = 10   // results of a call
 )
 
+// examinesFor is how long a server may take to examine its database.
+const examinesFor = 2 * time.Minute
+
 // slowStart is after how long of starts no other follows: some more would say no more.
 const slowStart = 10 * time.Second
 
@@ -152,6 +155,9 @@ func (r *run) starts(ctx context.Context, s *Server, size *Size) error {
 		}
 	}
 	for i := range starts {
+		if err := examined(ctx, s); err != nil {
+			return err
+		}
 		if err := r.change(ctx, s, size.N, i); err != nil {
 			return err
 		}
@@ -166,6 +172,22 @@ func (r *run) starts(ctx context.Context, s *Server, size *Size) error {
 		}
 	}
 	size.Start = &Start{median(clean), median(first), median(list), median(killed), median(killedFirst), median(stop)}
+	return nil
+}
+
+// examined waits until the server has examined its database, after which it keeps a record for a start after a kill. Where it keeps none,
+// as on a network file system, the wait ends.
+func examined(ctx context.Context, s *Server) error {
+	for end := time.Now().Add(examinesFor); time.Now().Before(end); {
+		if records, err := filepath.Glob(filepath.Join(s.dir, "*.running")); err != nil || len(records) > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 	return nil
 }
 

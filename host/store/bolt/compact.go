@@ -75,6 +75,8 @@ func (e *Engine) replaceFile(copied string) error {
 	if err != nil {
 		return err
 	}
+	e.distrust() // the record is about the old file
+	e.tree.letGo()
 	if err := e.db.Close(); err != nil { // Windows does not replace an open file
 		return err
 	}
@@ -89,6 +91,8 @@ func (e *Engine) replaceFile(copied string) error {
 		e.failed = openErr
 		return errors.Join(err, openErr)
 	}
+	e.unlisted = false // bbolt has read all pages of the new file
+	e.examineAgain()
 	e.written.compacted.Store(e.now().UnixMicro())
 	for _, o := range e.overlays { // the new file restarts transaction numbers
 		o.since = 0

@@ -33,6 +33,7 @@ func (e *Engine) contain(err *error) func() {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
 			e.logger.Error("the database cannot be read", "panic", p, "stack", string(debug.Stack()))
+			e.distrust()
 			*err = fmt.Errorf("%w: %v (stop the server; alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, p)
 		}
 	}
@@ -66,10 +67,14 @@ func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err
 		return 0, false, err
 	}
 	id = tx.ID()
+	e.grew(tx)
 	if err := e.contained(func() error { return e.stamped(do)(tx) }); err != nil {
 		return id, false, errors.Join(err, tx.Rollback())
 	}
-	err = e.contained(tx.Commit)
+	if err = e.contained(tx.Commit); err != nil {
+		e.distrust() // a system that could not write a page may forget it
+		e.relisted()
+	}
 	if errors.Is(err, store.ErrDamaged) {
 		err = errors.Join(err, tx.Rollback())
 	}
@@ -125,6 +130,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 		return false, err
 	}
 	if e.db != nil {
+		e.tree.letGo()
 		if err := e.db.Close(); err != nil {
 			e.logger.Warn("the database was not closed properly", "error", err)
 		}
@@ -136,6 +142,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 	if err := e.openAgain(e.open.info); err != nil {
 		return false, err
 	}
+	e.relisted()
 	if err := e.db.View(func(tx *bbolt.Tx) error { there = tx.ID() >= id; return nil }); err != nil {
 		return false, err
 	}

@@ -41,8 +41,11 @@ type Options struct {
 	// MapSize is the initial size of the memory map in bytes; 0: 1 GiB. Growing it waits for running reads.
 	MapSize int
 
-	examineAfter time.Duration // how long a database that is as its last server left it is in use before it is examined; 0: 1 s
-	chunk        int           // entries copied or dropped in one transaction; 0: 2000
+	examineAfter time.Duration                            // how long a database that is as its last server left it is in use before it is examined; 0: 1 s
+	place        func(path string) (name string, ok bool) // nil: placeOf
+	holdFor      int64                                    // bytes that the file may grow while its tree is held; 0: 768 MiB
+	wroteWithin  time.Duration                            // how long after its last record a killed server may have written to the database; 0: 10 s
+	chunk        int                                      // entries copied or dropped in one transaction; 0: 2000
 }
 
 // Engine is a store.Engine in a directory.
@@ -55,7 +58,10 @@ type Engine struct {
 	blobs      *os.File              // the directory, open so that no other gets its inode; nil when read-only
 	failed     error                 // why writes are refused until a restart; set with db
 	damage     atomic.Pointer[error] // what the examination of a database in use found; nil: nothing
-	unexamined bool                  // the file was opened as its last server left it
+	unexamined bool                  // the file was opened as its last server left it, or had written it when it was killed
+	unlisted   bool                  // bbolt does not know of all free pages; the writer's, and before it runs Open's
+	tree       *heldTree             // nil: none was held
+	follower   follower              // the record of how far the database was written
 	examined   time.Time             // when all pages were examined last; Open's, then the examination's, and then Close's
 	now        func() time.Time
 	logger     *slog.Logger
@@ -69,6 +75,8 @@ type Engine struct {
 	writer        sync.WaitGroup
 	calls         sync.WaitGroup
 	examining     sync.WaitGroup
+	again         chan struct{}      // has the database examined now
+	looked        chan struct{}      // closed when all pages were examined once
 	stopExamining context.CancelFunc // nil: nothing is examined
 
 	mu       sync.RWMutex
@@ -94,12 +102,18 @@ var _ store.Engine = (*Engine)(nil)
 // the file must be repaired before it can be read. The caller ensures that no other process has it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
-		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
+		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}), again: make(chan struct{}, 1), looked: make(chan struct{}),
 		floors: map[store.BranchID]layout.Trim{}, plans: map[uint64]cachedPlan{}, watchers: map[chan uint64]struct{}{},
 	}
 	e.holds.Limit = o.Held
 	if e.options.chunk == 0 {
 		e.options.chunk = chunkEntries
+	}
+	if e.options.holdFor == 0 {
+		e.options.holdFor = holdFor
+	}
+	if e.options.wroteWithin == 0 {
+		e.options.wroteWithin = wroteWithin
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -111,11 +125,15 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.closeBlobs())
 	}
 	if err := e.contained(func() error { return e.load(ctx) }); err != nil {
+		e.tree.letGo()
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
 	e.releasePages()
+	if !e.unexamined {
+		e.follow(e.examined)
+	}
 	e.writer.Go(e.write)
-	if e.unexamined {
+	if !o.ReadOnly {
 		e.beginExamining(context.WithoutCancel(ctx))
 	}
 	return e, nil
@@ -145,13 +163,24 @@ func (e *Engine) openFile() (err error) {
 			return err
 		}
 	}
-	if err := layout.RemoveFile(layout.Left(e.dir)); err != nil { // if this server crashes at a damaged page, the next one examines first
-		return err
+	for _, path := range []string{layout.Left(e.dir), layout.Running(e.dir)} { // if this server crashes at a damaged page, the next one examines first
+		if err := layout.RemoveFile(path); err != nil {
+			return err
+		}
+	}
+	if e.unlisted {
+		if err := e.forgetFree(); err != nil {
+			return err
+		}
 	}
 	if e.db, err = e.openDB(); err != nil {
 		return err
 	}
-	if err := e.syncFirst(); err != nil {
+	err = e.syncFirst()
+	if err == nil && e.unlisted {
+		err = e.holdTree()
+	}
+	if err != nil {
 		return errors.Join(err, e.db.Close())
 	}
 	return nil
@@ -171,10 +200,12 @@ func (e *Engine) syncFirst() error {
 
 func (e *Engine) path() string { return layout.Database(e.dir) }
 
-// examineFirst examines the database, unless it is as its last server left it.
+// examineFirst examines the database, unless it is as its last server left it, or had written it when it was killed.
 func (e *Engine) examineFirst() error {
-	if e.asLeft() {
-		e.unexamined = true
+	if e.unexamined = e.asLeft(); e.unexamined {
+		return nil
+	}
+	if e.unexamined = e.asKilled(); e.unexamined {
 		return nil
 	}
 	e.examined = e.now()
@@ -247,6 +278,9 @@ func (e *Engine) openDB() (*bbolt.DB, error) {
 	size := e.options.MapSize
 	if size == 0 && strconv.IntSize == 64 && !e.options.ReadOnly {
 		size = 1 << 30
+	}
+	if info, err := os.Stat(e.path()); e.unlisted && strconv.IntSize == 64 && err == nil {
+		size = max(size, int(info.Size())+mapAhead)
 	}
 	var file *os.File
 	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{
@@ -496,6 +530,7 @@ func (e *Engine) Close() error {
 	var err error
 	e.closed.Do(func() {
 		e.endExamining()
+		e.tree.letGo()
 		e.mu.Lock()
 		e.closing = true
 		for ch := range e.watchers {
@@ -512,6 +547,7 @@ func (e *Engine) Close() error {
 		if e.db != nil {
 			err = e.db.Close()
 		}
+		err = errors.Join(err, e.follower.close())
 		err = errors.Join(err, e.closeBlobs())
 	})
 	return err

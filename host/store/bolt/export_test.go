@@ -2,8 +2,10 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"reflect"
 	"syscall"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/host/store/bolt/salvage"
 	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
@@ -71,6 +74,7 @@ func WithChunk(o Options, entries int) Options {
 
 // Abandon closes an engine and leaves the file as a kill would.
 func Abandon(e *Engine) error {
+	e.endExamining()
 	e.options.NoSync = true // the last commit is durable, and leave writes none
 	return e.Close()
 }
@@ -85,6 +89,71 @@ func PretendLeft(dir string) error {
 	}
 }
 
+// PretendKilled records a database as written by a server that was killed, whatever is in it.
+func PretendKilled(dir string) error {
+	e := &Engine{dir: dir, logger: slog.New(slog.DiscardHandler), open: openFile{pageSize: 4096}}
+	file, err := os.Open(e.path())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	e.open.File = file
+	e.follow(time.Now())
+	return e.follower.close()
+}
+
+// Running is the file of the record of how far a server wrote a database.
+func Running(dir string) string { return layout.Running(dir) }
+
+// In says where a database is, in place of the kernel's word.
+func In(o Options, place string) Options {
+	o.place = func(string) (string, bool) { return place, place != "" }
+	return o
+}
+
+// HoldFor says by how many bytes a database may grow while the tree is held that a server found after a kill.
+func HoldFor(o Options, bytes int64) Options {
+	o.holdFor = bytes
+	return o
+}
+
+// WroteWithin says how long after the record of a commit a server that was killed may have written to its database.
+func WroteWithin(o Options, after time.Duration) Options {
+	o.wroteWithin = after
+	return o
+}
+
+// ExamineNow has a database in use examined, and waits until its free pages are listed.
+func ExamineNow(e *Engine) { e.examineInUse(context.Background()) }
+
+// Unlisted reports whether bbolt does not know of all free pages.
+func Unlisted(e *Engine) (yes bool) {
+	_ = e.do(&job{ctx: context.Background(), alone: func() error { yes = e.unlisted; return nil }})
+	return yes
+}
+
+// Free compares the list of free pages of a closed database with the pages that its tree does not have.
+func Free(dir string) (listed, unused []uint64, err error) {
+	file, err := os.Open(layout.Database(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	newest, _, err := layout.Metas(file, 4096)
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := layout.FreelistPages(file, newest)
+	if err != nil {
+		return nil, nil, err
+	}
+	if listed, err = layout.DecodeFreelist(pages, newest.High); err != nil {
+		return nil, nil, err
+	}
+	faults, unused := salvage.ExamineTree(file, newest)
+	return listed, unused, errors.Join(faults...)
+}
+
 // Left is the file of the record of how a database was left.
 func Left(dir string) string { return layout.Left(dir) }
 
@@ -95,12 +164,12 @@ func ExamineAfter(o Options, after time.Duration) Options {
 }
 
 // InUse reports whether a database was opened before it was examined.
-func InUse(e *Engine) bool { return e.stopExamining != nil }
+func InUse(e *Engine) bool { return e.unexamined }
 
 // Examined waits for the examination of a database in use. inUse tells whether there is one.
 func Examined(e *Engine) (inUse bool) {
-	e.examining.Wait()
-	return e.stopExamining != nil
+	<-e.looked
+	return e.unexamined
 }
 
 // Stamp is the stamp of the newest tree, and the number of its transaction.

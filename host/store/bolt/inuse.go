@@ -3,24 +3,55 @@ package bolt
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
-// examineAfter leaves the processor to the first calls of a server.
-const examineAfter = time.Second
+const (
+	examineAfter = time.Second    // leaves the processor to the first calls of a server
+	examineEvery = 12 * time.Hour // so that a server that is killed was examined within a day
+)
 
-// beginExamining examines a database that is in use, in the background. If it is damaged, all further calls fail.
+// beginExamining examines a database that is in use in the background, unless it was before, and then twice a day. If it is damaged, all
+// further calls fail.
 func (e *Engine) beginExamining(ctx context.Context) {
 	ctx, e.stopExamining = context.WithCancel(ctx)
 	after := e.options.examineAfter
 	if after == 0 {
 		after = examineAfter
 	}
+	looked := sync.OnceFunc(func() { close(e.looked) })
+	if !e.unexamined {
+		looked()
+		after = examineEvery
+	}
 	e.examining.Go(func() {
-		if rest(ctx, after); ctx.Err() == nil {
+		defer looked()
+		for ; e.waitToExamine(ctx, after); after = examineEvery {
 			e.examineInUse(ctx)
+			looked()
 		}
 	})
+}
+
+// waitToExamine returns true when the database is to be examined, and false when never again.
+func (e *Engine) waitToExamine(ctx context.Context, after time.Duration) bool {
+	due := time.NewTimer(after)
+	defer due.Stop()
+	select {
+	case <-due.C:
+	case <-e.again:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil && e.damage.Load() == nil
+}
+
+// examineAgain has the database examined now: another file has taken its place.
+func (e *Engine) examineAgain() {
+	select {
+	case e.again <- struct{}{}:
+	default:
+	}
 }
 
 func (e *Engine) endExamining() {
@@ -32,19 +63,39 @@ func (e *Engine) endExamining() {
 
 func (e *Engine) examineInUse(ctx context.Context) {
 	began := time.Now()
-	c := &check{engine: e, ctx: ctx, shallow: true}
-	c.database()
+	faults, unused, held := e.examineTree(ctx)
+	if !held && ctx.Err() == nil {
+		c := &check{engine: e, ctx: ctx, shallow: true}
+		c.database()
+		faults, unused = c.faults, nil
+	}
 	switch {
 	case ctx.Err() != nil:
-		return
-	case len(c.faults) == 0:
+	case len(faults) > 0:
+		e.distrust()
+		e.logger.Error("the database is damaged: nothing more is read or written", "faults", errors.Join(faults...))
+		damage := damaged(faults[0])
+		e.damage.Store(&damage)
+	default:
 		e.examined = e.now()
 		e.logger.Debug("the database was examined", "took", time.Since(began))
-		return
+		e.wasExamined(ctx, unused, e.examined)
 	}
-	e.logger.Error("the database is damaged: nothing more is read or written", "faults", errors.Join(c.faults...))
-	damage := damaged(c.faults[0])
-	e.damage.Store(&damage)
+}
+
+// wasExamined lists the free pages that were found, if they were looked for (otherwise nil), and records that the database was examined.
+func (e *Engine) wasExamined(ctx context.Context, unused []uint64, at time.Time) {
+	err := e.do(&job{ctx: ctx, takes: true, alone: func() error {
+		var err error
+		if unused != nil {
+			err = e.listUnused(unused)
+		}
+		e.follow(at)
+		return err
+	}})
+	if err != nil && ctx.Err() == nil {
+		e.logger.Warn("free pages of the database are not listed yet", "why", err)
+	}
 }
 
 // rest waits until the context ends, at most for a time.

@@ -2,12 +2,10 @@ package bolt
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -23,7 +21,7 @@ type left struct {
 	File     fileState `json:"file"`
 	PageSize uint64    `json:"page_size"` // bytes
 	Commit   uint64    `json:"commit"`    // number of the newest transaction
-	Freelist string    `json:"freelist"`  // SHA-256 of the pages of the free list, hexadecimal
+	Freelist string    `json:"freelist"`  // SHA-256 of the pages of the free list, hexadecimal; empty: some free pages are not listed
 	Examined int64     `json:"examined"`  // when all pages were examined last, in µs since the epoch
 }
 
@@ -36,11 +34,10 @@ type fileState struct {
 }
 
 const (
-	leftLimit       = 4 << 10  // bytes of a record
-	longestFreelist = 64 << 20 // bytes
-	clockTicks      = 50       // how often Close waits for the clock of the file system to go on
-	clockTick       = 2 * time.Millisecond
-	examinedFor     = 24 * time.Hour // in which servers that end before they have examined the database need not be followed by one that does so first
+	leftLimit   = 4 << 10 // bytes of a record
+	clockTicks  = 50      // how often Close waits for the clock of the file system to go on
+	clockTick   = 2 * time.Millisecond
+	examinedFor = 24 * time.Hour // in which servers that end before they have examined the database need not be followed by one that does so first
 )
 
 // asLeft reports whether the database is as Close left it, and was examined within a day.
@@ -53,7 +50,7 @@ func (e *Engine) asLeft() bool {
 	if err := json.Unmarshal(data, &then); err != nil || then.PageSize < 1<<10 || then.PageSize > 1<<16 {
 		return false
 	}
-	now, err := leftOf(e.path(), then.PageSize)
+	now, err := leftOf(e.path(), then.PageSize, then.Freelist != "")
 	if err != nil {
 		e.logger.Debug("the state of the database cannot be read", "error", err)
 		return false
@@ -64,11 +61,13 @@ func (e *Engine) asLeft() bool {
 		return false
 	}
 	e.examined = time.UnixMicro(then.Examined)
+	e.unlisted, e.open.pageSize = then.Freelist == "", then.PageSize
 	return true
 }
 
-// leftOf reads the state of a database. It is an error if a meta page is damaged, or the newer one has no free list.
-func leftOf(path string, pageSize uint64) (l left, err error) {
+// leftOf reads the state of a database, whose free pages are listed or not. It is an error if a meta page is damaged, or the newer one has
+// no list of them.
+func leftOf(path string, pageSize uint64, listed bool) (l left, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return l, err
@@ -82,38 +81,18 @@ func leftOf(path string, pageSize uint64) (l left, err error) {
 	if !ok {
 		return l, errors.New("this system does not tell when a file was changed")
 	}
-	var newest layout.Meta
-	for place := range uint64(2) {
-		m, err := layout.MetaAt(f, place, pageSize)
-		if err != nil {
-			return l, err
-		}
-		if m.TxID > newest.TxID {
-			newest = m
-		}
+	newest, _, err := layout.Metas(f, pageSize)
+	if err != nil {
+		return l, err
 	}
-	sum, err := freelistSum(f, newest)
-	return left{File: state, PageSize: pageSize, Commit: newest.TxID, Freelist: sum}, err
-}
-
-func freelistSum(f io.ReaderAt, m layout.Meta) (string, error) {
-	if m.Freelist == layout.NoFreelist {
-		return "", errors.New("the database has no free list")
+	l = left{File: state, PageSize: pageSize, Commit: newest.TxID}
+	if !listed {
+		return l, nil
 	}
-	at := int64(m.Freelist * m.PageSize)
-	header := make([]byte, layout.PageHeader)
-	if _, err := f.ReadAt(header, at); err != nil {
-		return "", err
-	}
-	size := (int64(binary.LittleEndian.Uint32(header[12:])) + 1) * int64(m.PageSize)
-	if size > longestFreelist {
-		return "", fmt.Errorf("the free list has %d bytes: at most %d are read", size, longestFreelist)
-	}
-	h := sha256.New()
-	if n, err := io.Copy(h, io.NewSectionReader(f, at, size)); err != nil || n < size {
-		return "", errors.Join(err, fmt.Errorf("the free list has %d of %d bytes", n, size))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	pages, err := layout.FreelistPages(f, newest)
+	sum := sha256.Sum256(pages)
+	l.Freelist = hex.EncodeToString(sum[:])
+	return l, err
 }
 
 // leave writes the free list, so that the next start need not read all pages for it, and records the state of the file. The writer has
@@ -122,7 +101,8 @@ func (e *Engine) leave() error {
 	if e.options.ReadOnly || e.options.NoSync || e.damage.Load() != nil || e.db == nil || e.failed != nil {
 		return nil
 	}
-	if _, err := leftOf(e.path(), e.open.pageSize); err != nil { // something was committed, or nothing ever was
+	e.distrust()                                                              // what it records may be left and touched afterwards
+	if _, err := leftOf(e.path(), e.open.pageSize, !e.unlisted); err != nil { // something was committed, or nothing ever was
 		e.db.NoFreelistSync = false
 		if err := e.transact(func(*bbolt.Tx) error { return nil }); err != nil {
 			return fmt.Errorf("write the list of free pages: %w", err)
@@ -141,7 +121,7 @@ func (e *Engine) leave() error {
 // false while the clock of the file system stands where it stood at the last write to the database, for a change at the same instant
 // would leave no trace.
 func (e *Engine) recordLeft() (done bool, err error) {
-	now, err := leftOf(e.path(), e.open.pageSize)
+	now, err := leftOf(e.path(), e.open.pageSize, !e.unlisted)
 	if err != nil {
 		e.logger.Debug("the next start examines the database", "why", err)
 		return true, nil

@@ -54,7 +54,6 @@ func TestADatabaseIsExaminedOnceADay(t *testing.T) {
 func TestADatabaseThatIsNotAsItWasLeftIsExaminedFirst(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *stage, e *bolt.Engine) error{
-		"its server was killed": func(s *stage, e *bolt.Engine) error { return bolt.Abandon(e) },
 		"it was touched": func(s *stage, e *bolt.Engine) error {
 			path := filepath.Join(s.dir, "alcove.db")
 			s.ok(e.Close())
@@ -97,11 +96,23 @@ func TestADatabaseThatIsNotAsItWasLeftIsExaminedFirst(t *testing.T) {
 // TestDamageBeneathTheFileSystemIsFoundInUse flips bytes without a trace in the file's times. What bbolt trips over is an error, what the
 // examination finds ends all calls, and what it does not find is as it was.
 func TestDamageBeneathTheFileSystemIsFoundInUse(t *testing.T) {
+	t.Parallel()
+	f := newFlips(t)
+	f.flipBeneath(bolt.PretendLeft)
+}
+
+// TestDamageAfterAKillIsFoundInUse does so where a server was killed.
+func TestDamageAfterAKillIsFoundInUse(t *testing.T) {
+	t.Parallel()
+	f := newFlips(t)
+	f.flipBeneath(bolt.PretendKilled)
+}
+
+func (f *flips) flipBeneath(pretend func(dir string) error) {
+	t := f.t.(*testing.T)
 	if testing.Short() {
 		t.Skip("it examines on one goroutine: the tests without -short run it")
 	}
-	t.Parallel()
-	f := newFlips(t)
 	step, err := strconv.Atoi(os.Getenv("ALCOVE_FLIP_STEP"))
 	if err != nil {
 		step = 787
@@ -112,7 +123,7 @@ func TestDamageBeneathTheFileSystemIsFoundInUse(t *testing.T) {
 		damaged := bytes.Clone(f.whole)
 		damaged[at] ^= byte(1 << (at % 8))
 		s.ok(os.WriteFile(filepath.Join(s.dir, "alcove.db"), damaged, 0o600))
-		s.ok(bolt.PretendLeft(s.dir))
+		s.ok(pretend(s.dir))
 		e, err := bolt.Open(t.Context(), s.dir, atOnce())
 		if err != nil {
 			if refused++; !errors.Is(err, store.ErrDamaged) {

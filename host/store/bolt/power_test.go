@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -40,6 +41,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(powerWork) != "":
 		os.Exit(report(powerWorkload(os.Getenv(powerWork), os.Getenv(powerSync) == "no")))
+	case os.Getenv(killedWork) != "":
+		os.Exit(report(workUntilKilled(os.Getenv(killedWork))))
 	case os.Getenv(powerCheck) != "":
 		os.Exit(report(checkPower(os.Getenv(powerCheck), os.Stdin)))
 	}
@@ -84,7 +87,7 @@ func powerValue(name string) []byte {
 // powerWorkload works in a directory, and says what it begins and what was acknowledged.
 func powerWorkload(dir string, noSync bool) error {
 	for life := range 2 {
-		e, err := bolt.Open(context.Background(), dir, bolt.Options{MapSize: 1 << 16, NoSync: noSync})
+		e, err := bolt.Open(context.Background(), dir, bolt.ExamineAfter(bolt.Options{MapSize: 1 << 16, NoSync: noSync}, time.Millisecond))
 		for attempt := 0; err != nil && failing() && attempt < 100; attempt++ {
 			e, err = bolt.Open(context.Background(), dir, bolt.Options{MapSize: 1 << 16})
 		}
@@ -111,7 +114,11 @@ func powerWorkload(dir string, noSync bool) error {
 			chores = nil
 			err = errors.Join(err, e.Check(context.Background()))
 		}
-		if err := errors.Join(err, chores, e.Close()); err != nil {
+		end := e.Close
+		if life == 0 { // the server is killed, and its machine goes on
+			end = func() error { return bolt.Abandon(e) }
+		}
+		if err := errors.Join(err, chores, end()); err != nil {
 			return err
 		}
 	}

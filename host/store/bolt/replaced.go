@@ -112,6 +112,7 @@ func (e *Engine) mayAcknowledge(txid int) error {
 	if err != nil {
 		return e.fail(err)
 	}
+	e.recordCommit()
 	return nil
 }
 
@@ -120,6 +121,7 @@ func (e *Engine) fail(err error) error {
 	e.file.Lock()
 	defer e.file.Unlock()
 	e.failed = err
+	e.distrust()
 	return err
 }
 

@@ -223,8 +223,10 @@ func (d Driver) PlaceStaged(dir string) error {
 	if err != nil || !there { // it is in its place already
 		return errors.Join(err, os.RemoveAll(made))
 	}
-	if err := os.RemoveAll(layout.Left(dir)); err != nil { // it is about another file
-		return err
+	for _, path := range []string{layout.Left(dir), layout.Running(dir)} { // they are about another file
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
 	if err := d.move(made, dir); err != nil {
 		return err
@@ -237,7 +239,7 @@ func (Driver) DropStaged(dir string) error { return os.RemoveAll(filepath.Join(d
 
 // Remove implements store.Movable. The database goes first: without it there is no space.
 func (d Driver) Remove(_ context.Context, dir string) error {
-	for _, path := range []string{layout.Database(dir), layout.Left(dir), layout.Blobs(dir), filepath.Join(dir, movingFolder)} {
+	for _, path := range []string{layout.Database(dir), layout.Left(dir), layout.Running(dir), layout.Blobs(dir), filepath.Join(dir, movingFolder)} {
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("remove the store that was moved away: %w", err)
 		}

@@ -137,7 +137,7 @@ func TestTheEngineBeginsWriteTransactionsInOneWay(t *testing.T) {
 				return true
 			}
 			line, _, _ := bytes.Cut(source[f.Pos()-1:], []byte("\n"))
-			if call := string(line); strings.HasPrefix(call, "e.db.") && !strings.HasPrefix(call, "e.db.Update(e.stamped(") {
+			if call := string(line); strings.HasPrefix(call, "e.db.") && !strings.HasPrefix(call, "e.db.Update(e.stamped(") && !strings.HasPrefix(call, "e.db.Begin(false)") {
 				if found++; name != "disk.go" || !strings.HasPrefix(call, "e.db.Begin(true)") {
 					t.Errorf("%s: %s: a write transaction without a stamp", name, call)
 				}

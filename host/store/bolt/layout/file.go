@@ -26,3 +26,6 @@ const Repairing = "alcove.db.repairing"
 
 // Blobs is the path of the folder of blobs in a data directory.
 func Blobs(dir string) string { return filepath.Join(dir, "blobs") }
+
+// Running is the path of the record of how far a server, which was not stopped since, had written the database of a data directory.
+func Running(dir string) string { return Database(dir) + ".running" }

@@ -77,3 +77,17 @@ func MetaSum(raw []byte) uint64 {
 	sum.Write(raw[:MetaSize])
 	return sum.Sum64()
 }
+
+// Metas reads both meta pages. It is an error if one is damaged.
+func Metas(file io.ReaderAt, size uint64) (newest, other Meta, err error) {
+	if newest, err = MetaAt(file, 0, size); err == nil {
+		other, err = MetaAt(file, 1, size)
+	}
+	if other.TxID > newest.TxID {
+		newest, other = other, newest
+	}
+	return newest, other, err
+}
+
+// Sum is the checksum of the meta page.
+func (m Meta) Sum() uint64 { return MetaSum(m.Encode()) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -26,8 +25,6 @@ type survey struct {
 	short    bool            // a bucket lacked records
 	freed    []uint64        // pages that are listed as free
 }
-
-const freelistPage = 0x10
 
 // newSurvey reads the format and the buckets at the top.
 func newSurvey(p *pages) *survey {
@@ -77,32 +74,18 @@ func (s *survey) missing() bool {
 	return false
 }
 
-// lookAtFreelist reads the list of free pages: their numbers in ascending order behind the count, which is first among them where the
-// header has no room for it.
+// lookAtFreelist reads the list of free pages.
 func (s *survey) lookAtFreelist() {
 	page := s.page(s.meta.Freelist)
 	if page == nil {
 		return
 	}
 	defer s.release(page)
-	count, numbers := uint64(binary.LittleEndian.Uint16(page[10:])), page[layout.PageHeader:]
-	if count == math.MaxUint16 {
-		count, numbers = fromLittle(numbers), numbers[8:]
+	free, err := layout.DecodeFreelist(page, uint64(len(s.visits)))
+	if err != nil {
+		s.structureFault("page %d, the list of free pages, %w", s.meta.Freelist, err)
 	}
-	if flags := binary.LittleEndian.Uint16(page[8:]); flags != freelistPage || count > uint64(len(numbers)/8) {
-		s.structureFault("page %d, the list of free pages, is damaged", s.meta.Freelist)
-		return
-	}
-	last := uint64(1)
-	for range count {
-		id := fromLittle(numbers)
-		if id <= last || id >= uint64(len(s.visits)) {
-			s.structureFault("page %d, the list of free pages, has page %d after page %d, of %d", s.meta.Freelist, id, last, len(s.visits))
-			return
-		}
-		s.freed = append(s.freed, id)
-		last, numbers = id, numbers[8:]
-	}
+	s.freed = free
 }
 
 // judgeFreelist checks that no page in use is listed as free: the next commit would overwrite it.
