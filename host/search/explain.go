@@ -30,6 +30,11 @@ func (p *part) frequency(c *clause, doc uint32) uint32 {
 	if list == nil {
 		return 0
 	}
+	return frequencyIn(list, doc)
+}
+
+// frequencyIn is the frequency in a document that is not before the current block.
+func frequencyIn(list reader, doc uint32) uint32 {
 	list.Skip(doc)
 	docs, frequencies := list.Next()
 	if at, found := slices.BinarySearch(docs, doc); found {

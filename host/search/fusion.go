@@ -173,7 +173,7 @@ func (r *ranking) lexicalOf(number uint32) (score float64) {
 	l, n := r.leafOf[at.part], r.normOf(number)
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		if frequency := l.part.frequency(c, at.local); frequency > 0 {
+		if frequency := l.frequency(i, at.local); frequency > 0 {
 			score += float64(c.idf * c.weight * n.weight(frequency, d.length))
 		}
 	}

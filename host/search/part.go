@@ -91,6 +91,8 @@ type reader interface {
 	Next() (docs, frequencies []uint32)
 	// Skip skips blocks whose documents are all less than doc.
 	Skip(doc uint32)
+	// Rewind returns to the first posting.
+	Rewind()
 	// Positions calls do for each posting of the last block.
 	Positions(do func(i int, positions []byte))
 }
@@ -329,6 +331,8 @@ func (r *listReader) Skip(doc uint32) {
 	r.size = max(0, to-r.at)
 	r.pass()
 }
+
+func (r *listReader) Rewind() { *r = listReader{list: r.list} }
 
 func (r *listReader) Positions(do func(i int, positions []byte)) {
 	for _, frequency := range r.list.frequencies[r.placedAt:r.at] {

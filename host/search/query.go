@@ -304,6 +304,20 @@ func (l *leaf) countAgain(c *clause, o *clausePostings) (n int) {
 	return n
 }
 
+// frequency is how often a document has clause i. It reads the postings that were opened: what scores documents is through with them.
+func (l *leaf) frequency(i int, doc uint32) uint32 {
+	switch o := &l.opened[i]; {
+	case o.list == nil:
+		return 0
+	case o.set != nil:
+		return o.set.frequency(doc)
+	default:
+		o.read = true
+		o.list.Rewind()
+		return frequencyIn(o.list, doc)
+	}
+}
+
 func (r *ranking) average() float64 {
 	if r.total.documents == 0 || r.total.length == 0 {
 		return 1

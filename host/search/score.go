@@ -79,11 +79,11 @@ func (r *ranking) open(l *leaf) (lists []clauseScorer) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
 		if list := l.unread(c, i); list != nil {
-			set := l.opened[i].set
-			if set == nil {
-				set = l.part.set(c, l.opened[i].documents)
+			o := &l.opened[i]
+			if o.set == nil {
+				o.set = l.part.set(c, o.documents)
 			}
-			lists = append(lists, clauseScorer{list: list, set: set, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
+			lists = append(lists, clauseScorer{list: list, set: o.set, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
 		}
 	}
 	return lists

@@ -28,6 +28,9 @@ func (c *Cursor) Reset(p Postings) {
 	}
 }
 
+// Rewind moves the cursor before the first posting.
+func (c *Cursor) Rewind() { c.Reset(c.p) }
+
 func (p Postings) full() int { return p.Count / blockSize }
 
 // skip returns a full block's entry in the skip table: its last document, and the end offsets of the block and its
@@ -146,19 +149,12 @@ func (s *Segment) widths(data []byte) (gaps, more int) {
 
 // posting decodes a posting that is not packed.
 func (s *Segment) posting(data []byte) (gap int64, frequency uint32, rest []byte) {
-	number := func() uint64 {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > 1<<33 {
-			s.damaged("a posting cannot be read")
-		}
-		data = data[size:]
-		return n
-	}
-	n := number()
+	n, rest := s.number(data)
 	if n&1 == 1 {
-		return int64(n >> 1), 1, data
+		return int64(n >> 1), 1, rest
 	}
-	return int64(n >> 1), uint32(number()) + 2, data
+	more, rest := s.number(rest)
+	return int64(n >> 1), uint32(more) + 2, rest
 }
 
 // Positions calls do with the encoded positions of each posting of the current block; EachPosition decodes them.

@@ -195,21 +195,16 @@ func (s *Segment) run(i int) (data []byte, e entry) {
 
 // next decodes the first term of data into e, which has the previous term, and returns what follows.
 func (s *Segment) next(data []byte, e *entry) []byte {
-	number := func() int {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > 1<<32 {
-			s.damaged("a number of a term cannot be read")
-		}
-		data = data[size:]
-		return int(n)
-	}
-	shared, own := number(), number()
+	shared, data := s.number(data)
+	own, data := s.number(data)
 	if shared > len(e.term) || own > len(data) {
 		s.damaged("a term cannot be read")
 	}
 	e.term = append(e.term[:shared], data[:own]...)
 	data = data[own:]
-	count, postings, positions := number(), number(), number()
+	count, data := s.number(data)
+	postings, data := s.number(data)
+	positions, data := s.number(data)
 	from, placed := e.postingsEnd, e.placedEnd
 	e.postingsEnd, e.placedEnd = from+postings, placed+positions
 	if count < 1 || count > s.docs || e.postingsEnd > s.postings.size()-padding || e.placedEnd > s.positions.size() {
@@ -219,13 +214,32 @@ func (s *Segment) next(data []byte, e *entry) []byte {
 	return data
 }
 
-// firstOf returns the first term of a run, until the next call with e.
-func (s *Segment) firstOf(run int, e *entry) []byte {
-	data, before := s.run(run)
-	before.term, *e = e.term[:0], entry{}
-	*e = before
-	s.next(data, e)
-	return e.term
+// number decodes a number, and returns what follows.
+func (s *Segment) number(data []byte) (int, []byte) {
+	if len(data) > 0 && data[0] < 0x80 {
+		return int(data[0]), data[1:]
+	}
+	return s.long(data)
+}
+
+// long decodes a number of more than a byte.
+func (s *Segment) long(data []byte) (int, []byte) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 || n > 1<<33 {
+		s.damaged("a number cannot be read")
+	}
+	return int(n), data[size:]
+}
+
+// firstOf returns the first term of a run, which is written whole.
+func (s *Segment) firstOf(run int) []byte {
+	data, _ := s.run(run)
+	shared, data := s.number(data)
+	own, data := s.number(data)
+	if shared > 0 || own > len(data) {
+		s.damaged("a term cannot be read")
+	}
+	return data[:own]
 }
 
 // topOf returns the first term of a group of runs.
@@ -246,8 +260,7 @@ func (s *Segment) topOf(group int) []byte {
 func (s *Segment) runOf(term string) int {
 	group := max(0, sort.Search(s.tops(), func(i int) bool { return string(s.topOf(i)) > term })-1)
 	first, end := group*topEach, min((group+1)*topEach, s.runs())
-	var e entry
-	return max(0, first+sort.Search(end-first, func(i int) bool { return string(s.firstOf(first+i, &e)) > term })-1)
+	return max(0, first+sort.Search(end-first, func(i int) bool { return string(s.firstOf(first+i)) > term })-1)
 }
 
 // From calls do for each term ≥ from, in ascending order, until do returns false. The term is valid until do returns.
