@@ -143,25 +143,32 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 			}
 		}
 	}()
+	var last error
 	silent := map[int]bool{}                                                                           // those that let this wait in vain
 	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at = (at + 1) % len(l.urls) { // or a test would hang
 		if silent[at] && len(silent) < len(l.urls) {
 			continue
 		}
 		status, body, err := l.send(r, in, *l.urls[at].Load(), request)
-		if silent[at] = errors.Is(err, context.DeadlineExceeded); !silent[at] {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			silent[at] = true
+		case err != nil: // it refuses: those that were silent may be the ones that run
+			clear(silent)
+		default:
 			delete(silent, at)
 		}
 		if err == nil {
-			out, retryable, err := answerTo(in, status, body)
-			if !retryable {
+			var retryable bool
+			if out, retryable, err = answerTo(in, status, body); !retryable {
 				return out, err
 			}
 		}
+		last = err
 		l.repeats.Add(1)
 		time.Sleep(time.Millisecond) // a server that has ended refuses at once
 	}
-	return out, fmt.Errorf("no server answered for a minute")
+	return out, fmt.Errorf("no server answered for a minute: %w", last)
 }
 
 func (l *load) send(r *room, in linear.Asked, url, request string) (status int, body []byte, err error) {
