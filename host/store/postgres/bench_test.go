@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store/postgres"
 	"github.com/alcove-memory/alcove/host/testing/must"
 	server "github.com/alcove-memory/alcove/host/testing/postgres"
 )
@@ -33,6 +34,13 @@ func BenchmarkEngines(b *testing.B) {
 		b.Run("plain inserts by 16 writers", func(b *testing.B) { plainInserts(b, s, url) })
 		compareEngine(b, s, func(b *testing.B, dir, space string) store.Engine {
 			return must.Get(driver(b, url+"&space="+space).Open(b.Context(), dir, store.Options{}))
+		})
+		b.Run("first", func(b *testing.B) { // reads, of which nothing is kept
+			d := must.Get(postgres.New(url+"&space=first", postgres.Options{Cached: 1}))
+			e := must.Get(d.Open(b.Context(), b.TempDir(), store.Options{}))
+			defer e.Close()
+			must.Do(b, put(b.Context(), e, "warm", "1"))
+			compareReads(b, s, e)
 		})
 	})
 }
@@ -52,7 +60,7 @@ func plainInserts(b *testing.B, s *server.Server, url string) {
 }
 
 func compareEngine(b *testing.B, s *server.Server, open func(b *testing.B, dir, space string) store.Engine) {
-	dir, lineage := b.TempDir(), store.Lineage{{Branch: 1, At: store.Latest}}
+	dir := b.TempDir()
 	e := open(b, dir, "bench")
 	must.Do(b, put(b.Context(), e, "warm", "1"))
 	for _, writers := range []int{1, 16} {
@@ -79,19 +87,7 @@ func compareEngine(b *testing.B, s *server.Server, open func(b *testing.B, dir, 
 			return err
 		})
 	})
-	for depth := range 101 {
-		if slices.Contains([]int{0, 10, 100}, depth) {
-			b.Run(fmt.Sprintf("get at depth %d", depth), func(b *testing.B) {
-				measure(b, s, 1, b.N, func(int, int) error {
-					_, err := e.GetAt(b.Context(), lineage, []store.Key{key("warm")})
-					return err
-				})
-			})
-		}
-		head := must.Get(e.Head(b.Context()))
-		lineage = lineage.At(head.Version).Fork(store.BranchID(2 + depth))
-		must.Get(e.Commit(b.Context(), store.Batch{Writes: []store.Write{{Branch: lineage[0].Branch, Key: key("own"), Value: []byte(value)}}}))
-	}
+	compareReads(b, s, e)
 	forks := 0
 	b.Run("fork", func(b *testing.B) { // the record of a branch, under conditions
 		measure(b, s, 1, b.N, func(int, int) error {
@@ -107,6 +103,24 @@ func compareEngine(b *testing.B, s *server.Server, open func(b *testing.B, dir, 
 	b.Run("start", func(b *testing.B) {
 		measure(b, s, 1, min(b.N, 30), func(int, int) error { return open(b, dir, "bench").Close() })
 	})
+}
+
+// compareReads measures reads of a key of which nothing was written on the branches between.
+func compareReads(b *testing.B, s *server.Server, e store.Engine) {
+	lineage := store.Lineage{{Branch: 1, At: store.Latest}}
+	for depth := range 101 {
+		if slices.Contains([]int{0, 10, 100}, depth) {
+			b.Run(fmt.Sprintf("get at depth %d", depth), func(b *testing.B) {
+				measure(b, s, 1, b.N, func(int, int) error {
+					_, err := e.GetAt(b.Context(), lineage, []store.Key{key("warm")})
+					return err
+				})
+			})
+		}
+		head := must.Get(e.Head(b.Context()))
+		lineage = lineage.At(head.Version).Fork(store.BranchID(2 + depth))
+		must.Get(e.Commit(b.Context(), store.Batch{Writes: []store.Write{{Branch: lineage[0].Branch, Key: key("own"), Value: []byte(value)}}}))
+	}
 }
 
 const searched = 2000 // memories

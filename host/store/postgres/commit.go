@@ -127,6 +127,7 @@ SELECT set_config('idle_in_transaction_session_timeout', $3, true) IS NOT NULL F
 
 // runWork runs work in a transaction that holds the space.
 func (e *Engine) runWork(j *job) error {
+	defer e.cache.clear() // before the caller goes on: the work may have replaced or dropped what it has
 	return e.patiently(j.ctx, func(ctx context.Context) error {
 		if err := e.ready(ctx); err != nil {
 			return err
@@ -173,7 +174,7 @@ func (e *Engine) commitSome(jobs []*job) int {
 		e.forgetRequests(ctx, p.head.Time.Add(-requestAge))
 	}
 	if err == nil {
-		e.announce(p.head)
+		e.announce(p.head, func() { e.cache.write(p.entries) })
 	}
 	return p.planned
 }

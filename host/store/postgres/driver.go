@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 // Options configure a driver. The zero value is ready for use.
 type Options struct {
 	Patience time.Duration // how long work waits for a database that does not answer; 0: 5 s
+	Cached   int           // bytes of entries that all engines of the database keep in memory together; 0: 32 MiB
+	OwnedFor time.Duration // how long they count after the database said that the space is the engine's; 0: 1 s
 }
 
 // Driver is the store.Driver of one space in a database. Of a data directory it uses only a folder for copies of blobs. Its engines
@@ -32,6 +35,7 @@ type connections struct {
 	pool    *pgxpool.Pool    // nil: no engine is open
 	users   int              // of the pool
 	loading map[string]int64 // spaces that are loaded, by their temporary folder
+	room    *room            // for what engines keep of their spaces
 }
 
 var _ store.Driver = (*Driver)(nil)
@@ -42,7 +46,7 @@ func New(url string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{at: at, options: o, connections: &connections{loading: map[string]int64{}}}, nil
+	return &Driver{at: at, options: o, connections: &connections{loading: map[string]int64{}, room: &room{most: cmp.Or(o.Cached, defaultCached), ownedFor: cmp.Or(o.OwnedFor, defaultOwnedFor)}}}, nil
 }
 
 // In implements store.Spaced: the drivers share connections.

@@ -56,6 +56,7 @@ type Engine struct {
 	unsettled atomic.Bool    // the outcome of a commit is unknown
 	refused   atomic.Pointer[error]
 
+	cache   *cache // nil: the engine is read-only
 	holds   holding.Holds
 	drops   sync.Mutex // one trim or reclaim at a time
 	blobMu  sync.Mutex
@@ -88,6 +89,9 @@ func (d *Driver) open(ctx context.Context, space int64, dir string, o store.Opti
 	}
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
+	}
+	if !e.readOnly {
+		e.cache = newCache(d.room)
 	}
 	if err := e.load(ctx); err != nil {
 		release()
@@ -156,7 +160,7 @@ func (e *Engine) adopt(row pgx.Row) error {
 	}
 	clear(e.lasts)
 	e.unsettled.Store(false)
-	e.announce(pointOf(version, micros))
+	e.announce(pointOf(version, micros), e.cache.clear)
 	return nil
 }
 
@@ -165,7 +169,7 @@ func (e *Engine) loadHead(ctx context.Context) error {
 	if err := e.pool.QueryRow(ctx, `SELECT head, micros FROM alcove.spaces WHERE space = $1`, e.space).Scan(&version, &micros); err != nil {
 		return err
 	}
-	e.announce(pointOf(version, micros))
+	e.announce(pointOf(version, micros), nil)
 	return nil
 }
 
@@ -343,10 +347,13 @@ func (e *Engine) unwatch(ch chan uint64) {
 	}
 }
 
-// announce publishes a new head, replacing an unread one in a watcher's channel.
-func (e *Engine) announce(head store.Point) {
+// announce publishes a new head, replacing an unread one in a watcher's channel. What changes at the same moment, if anything, comes first.
+func (e *Engine) announce(head store.Point, change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if change != nil {
+		change()
+	}
 	if head == e.head {
 		return
 	}
@@ -373,6 +380,9 @@ func (e *Engine) Close() error {
 		e.calls.Wait()
 		close(e.quit)
 		e.writer.Wait()
+		if e.cache != nil {
+			e.cache.end()
+		}
 		e.release()
 	})
 	return nil

@@ -39,7 +39,7 @@ func (e *Engine) Look(ctx context.Context, but ...string) (s store.Sight, err er
 }
 
 // Follow implements store.Following.
-func (e *Engine) Follow(to store.Point) { e.announce(to) }
+func (e *Engine) Follow(to store.Point) { e.announce(to, nil) }
 
 // Tidy implements store.Following.
 func (e *Engine) Tidy(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,9 @@ import (
 var beyond = slices.Repeat([]byte{255}, keyLimit+1)
 
 // cut returns the branches and versions of a lineage, cut at the head: all statements of a read then see the same state.
-func (e *Engine) cut(l store.Lineage) (branches, upto []int64) {
-	head := e.newest().Version
+func (e *Engine) cut(l store.Lineage) (branches, upto []int64) { return cut(l, e.newest().Version) }
+
+func cut(l store.Lineage, head uint64) (branches, upto []int64) {
 	for _, s := range l {
 		branches, upto = append(branches, number(s.Branch)), append(upto, number(min(s.At, head)))
 	}
@@ -86,25 +88,113 @@ CROSS JOIN LATERAL (
 	ORDER BY l.place LIMIT 1
 ) e`
 
+const ownedSQL = `SELECT owner = $2 FROM alcove.spaces WHERE space = $1`
+
 // GetAt returns the newest entry of each key.
 func (e *Engine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) (found []store.Entry, err error) {
 	raw := make([][]byte, len(keys))
 	for i, k := range keys {
 		raw[i] = keycode.Encode(k)
 	}
-	err = e.readLineage(ctx, l, func(ctx context.Context, branches, upto []int64) error {
-		found = make([]store.Entry, len(keys))
-		return e.each(ctx, getSQL, []any{e.space, raw, branches, upto}, func(rows pgx.Rows) (err error) {
-			var r row
-			var i int64
-			if err := r.scan(rows, &i); err != nil {
-				return err
-			}
-			found[i-1], err = r.entry()
+	if e.cache == nil {
+		err = e.readLineage(ctx, l, func(ctx context.Context, branches, upto []int64) error {
+			found, err = e.get(ctx, raw, branches, upto)
 			return err
 		})
+		return found, err
+	}
+	err = e.read(ctx, func(ctx context.Context) error {
+		if err := e.checkFloors(l); err != nil {
+			return err
+		}
+		found, err = e.getCached(ctx, l, raw)
+		return errors.Join(e.checkFloors(l), err)
 	})
 	return found, err
+}
+
+// getCached reads entries from the cache, and those that are missing there from the database.
+func (e *Engine) getCached(ctx context.Context, l store.Lineage, raw [][]byte) ([]store.Entry, error) {
+	at, head := e.look(l, raw)
+	var entries []store.Entry
+	defer func() { at.end(l, raw, entries, head) }()
+	for i := range at.found {
+		at.found[i].Value = bytes.Clone(at.found[i].Value) // the caller's own
+	}
+	if len(at.missing) == 0 {
+		return at.found, nil
+	}
+	missing := make([][]byte, len(at.missing))
+	for n, i := range at.missing {
+		missing[n] = raw[i]
+	}
+	branches, upto := cut(l, head)
+	read, err := e.getOwned(ctx, at.stale, missing, branches, upto)
+	if err != nil {
+		return nil, err
+	}
+	entries = read
+	for n, i := range at.missing {
+		at.found[i] = read[n]
+		at.found[i].Value = bytes.Clone(read[n].Value)
+	}
+	return at.found, nil
+}
+
+// look looks into the cache as of the head.
+func (e *Engine) look(l store.Lineage, raw [][]byte) (at *lookup, head uint64) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.cache.look(l, raw), e.head.Version
+}
+
+// getOwned reads entries from the database. If ask is set, the same round trip tells whether the space is still this engine's.
+func (e *Engine) getOwned(ctx context.Context, ask bool, raw [][]byte, branches, upto []int64) (found []store.Entry, err error) {
+	if !ask {
+		return e.get(ctx, raw, branches, upto)
+	}
+	began, owned := time.Now(), false
+	var b pgx.Batch
+	b.Queue(ownedSQL, e.space, e.owner).QueryRow(func(row pgx.Row) error { return row.Scan(&owned) })
+	b.Queue(getSQL, e.space, raw, branches, upto).Query(func(rows pgx.Rows) (err error) {
+		found, err = got(rows, len(raw))
+		return err
+	})
+	if err := e.pool.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, err
+	}
+	if owned {
+		e.cache.confirm(began)
+	} else {
+		e.cache.end()
+	}
+	return found, nil
+}
+
+func (e *Engine) get(ctx context.Context, raw [][]byte, branches, upto []int64) ([]store.Entry, error) {
+	rows, err := e.pool.Query(ctx, getSQL, e.space, raw, branches, upto)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return got(rows, len(raw))
+}
+
+// got reads the rows of getSQL.
+func got(rows pgx.Rows, keys int) ([]store.Entry, error) {
+	found := make([]store.Entry, keys)
+	for rows.Next() {
+		var r row
+		var i int64
+		err := r.scan(rows, &i)
+		if err == nil {
+			found[i-1], err = r.entry()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, rows.Err()
 }
 
 // each calls do for each row of an answer.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/keycode"
 )
 
 // statement is text with arguments that is put together from parts.
@@ -219,7 +220,7 @@ func (e *Engine) send(ctx context.Context, p *plan, known facts) (applied bool, 
 		return false, err
 	}
 	defer c.Release()
-	written := e.statement(p)
+	began, written := time.Now(), e.statement(p)
 	rows, err := c.Query(ctx, written.text.String(), written.args...)
 	if err == nil {
 		var list []unmet
@@ -237,6 +238,9 @@ func (e *Engine) send(ctx context.Context, p *plan, known facts) (applied bool, 
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(errSilent, err)
+	}
+	if err == nil {
+		e.cache.confirm(began)
 	}
 	return err == nil, err
 }
@@ -288,6 +292,18 @@ func decodeRequest(version, micros int64, digest []byte, sequences string) (r re
 	r.done.Point = pointOf(version, micros)
 	copy(r.digest[:], digest)
 	return r, json.Unmarshal([]byte(sequences), &r.done.Sequences)
+}
+
+// entry is the entry of a line.
+func (l entryLine) entry() (e store.Entry, err error) {
+	if e.Key, err = keycode.Decode([]byte(l.key)); err != nil {
+		return e, err
+	}
+	e.Branch, e.Point, e.Deleted = l.branch, l.Point, l.deleted
+	if e.Value = l.value; e.Value == nil && !l.deleted {
+		e.Value = []byte{}
+	}
+	return e, nil
 }
 
 // columns are entries as the database takes them.
