@@ -49,6 +49,9 @@ func (s *service) operators(as func(*http.Request) (context.Context, error)) *ad
 		acts.Close = s.stop
 	}
 	acts.Mover = moving{s}
+	if m := s.shared(); m != nil && m.spaces != nil {
+		acts.Spaces = naming{m.spaces}
+	}
 	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable, Record: acts})
 	server.As = as
 	return server

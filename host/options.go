@@ -81,6 +81,7 @@ type sharedMount struct {
 	space   string        // its name, which clients of the socket may say
 	clients *listen.Inbox // of the socket
 	acts    http.Handler  // of operators; set before mount.serve is called
+	spaces  *Spaces       // of the server, for its own memory's operators; nil: it is another space
 }
 
 // CoreTools are the core tools, with their aliases.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/cluster"
@@ -36,6 +37,8 @@ type post struct {
 	clients   *listen.SocketListener
 	operators *listen.SocketListener
 	opened    *os.File // the directory
+	end       func()   // ends it
+	running   sync.WaitGroup
 }
 
 // openPost listens for clients and operators in a data directory, whose lock this server has.
@@ -68,22 +71,31 @@ func (p *post) close() error {
 
 // start serves a post until the server ends.
 func (g *sharing) start(s *shared, p *post) {
+	ctx, end := context.WithCancel(g.serving)
+	p.end = end
+	begin := func(do func()) {
+		p.running.Add(1)
+		g.running.Go(func() {
+			defer p.running.Done()
+			do()
+		})
+	}
 	w := presence.New(presence.Options{
 		Dir: p.dir, Opened: p.opened, Lock: g.locks[p.name], Record: p.record, Clients: p.clients, Operators: p.operators, Logger: g.logger,
 		Writable: func() error { return nil }, Unused: func() bool { return false }, Stop: func() {},
 	})
 	w.Look()
-	g.running.Go(func() {
-		w.Run(g.serving)
+	begin(func() {
+		w.Run(ctx)
 		w.Leave()
 		p.opened.Close()
 	})
-	g.running.Go(func() {
-		if err := admin.Serve(g.serving, p.operators, s.acts(p.name, onSocket), g.logger); err != nil && g.serving.Err() == nil {
+	begin(func() {
+		if err := admin.Serve(ctx, p.operators, s.acts(p.name, onSocket), g.logger); err != nil && ctx.Err() == nil {
 			g.logger.Error("the socket for operators ended", "dir", p.dir, "error", err)
 		}
 	})
-	g.running.Go(func() { s.accept(g.serving, p) })
+	begin(func() { s.accept(ctx, p) })
 }
 
 // wait waits until all posts have ended. None begins any more.
@@ -102,6 +114,9 @@ func (s *shared) ensurePost(name string) error {
 		return err
 	}
 	if err := bounded(func(ctx context.Context) error { return g.create(ctx, name) }); err != nil {
+		return err
+	}
+	if err := s.spaces.claimNamed(name, dir); err != nil {
 		return err
 	}
 	if _, err := g.lock(name, dir); err != nil {

@@ -220,6 +220,10 @@ func (s *shared) run(ctx context.Context) error {
 		})
 		return nil
 	})
+	all.Go(func() error {
+		s.spaces.keepNames(serving)
+		return nil
+	})
 	begin(func() error { return s.servePeers(serving) })
 	if s.remote != nil {
 		begin(func() error { return admin.Serve(serving, s.remote, s.acts(g.own, s.overTLS), s.options.Logger) })
@@ -343,6 +347,9 @@ func (g *sharing) among(s *Spaces, o *openSpace) (a among, err error) {
 		}
 	}()
 	dir, err := s.dirOf(o.name)
+	if err == nil {
+		err = s.claim(o.ctx, o.name, dir, o.lead.Identity)
+	}
 	if err != nil {
 		return a, err
 	}
@@ -367,13 +374,15 @@ func (g *sharing) mount(o *openSpace, l *Listen) {
 	o.shared = &sharedMount{space: o.name, clients: listen.NewInbox()}
 	l.mount.shared = o.shared
 	if o.name == g.own {
+		o.shared.spaces = g.followers.spaces
 		l.mount.path, l.Idle = "", 0
 	}
 }
 
 // dirOf returns the data directory of a space, which is made here if the database has the space. found and err are what the folder of spaces
 // has.
-func (g *sharing) dirOf(in, name, found string, err error) (string, error) {
+func (s *Spaces) sharedDirOf(name, found string, err error) (string, error) {
+	g := s.sharing
 	if name == g.own {
 		return g.dir, nil
 	}
@@ -381,10 +390,16 @@ func (g *sharing) dirOf(in, name, found string, err error) (string, error) {
 		return found, err
 	}
 	known, failed := g.knows(name)
-	if failed != nil || !known {
-		return "", errors.Join(err, failed)
+	if failed == nil && !known {
+		failed = bounded(func(ctx context.Context) error { return g.table.Former(ctx, name) })
 	}
-	dir := filepath.Join(in, name)
+	if failed != nil || !known {
+		return "", cmp.Or(failed, err)
+	}
+	if err := bounded(s.followNames); err != nil { // its files may be there under its former name
+		return "", err
+	}
+	dir := filepath.Join(s.options.Dir, name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
@@ -425,5 +440,5 @@ func (g *sharing) create(ctx context.Context, name string) error {
 	if known, err := g.knows(name); known || err != nil {
 		return err
 	}
-	return g.table.Create(ctx, name)
+	return nameError(g.table.Create(ctx, name))
 }

@@ -31,6 +31,7 @@ import (
 const (
 	clientsPath = "/clients/" // a connection of a client of the socket
 	actsPath    = "/acts/"    // and by an act of an operator
+	namesPath   = "/names/"   // which its leader is to end: "to" is its next name, or empty
 )
 
 // operationsPath is where each tool is a path of HTTP.
@@ -172,20 +173,54 @@ func (o *openSpace) until(ctx context.Context) (during context.Context, end func
 	}
 }
 
-// admission admits clients of a space that nobody leads, by its documents. a admits nobody yet.
+// admission admits clients of a space that nobody leads, by its documents; those of one that was renamed, to be told so. a admits nobody yet.
 func (g *sharing) admission(a admission.Admission, name, dir string, clock func() time.Time) (_ admission.Admission, err error) {
 	if a.Token, err = g.credentials.Token(name); err != nil {
 		return a, err
 	}
 	err = g.withDocuments(name, dir, "keys.", func(read string, led bool) (err error) {
 		o := keys.Options{Path: owner.KeysPath(read), Clock: clock, Changeable: func() error { return fs.ErrPermission }}
+		to := ""
 		if !led {
+			if to, err = g.renamed(name); err != nil {
+				return err
+			}
+		}
+		if to != "" {
+			a, err = g.admission(a, to, filepath.Join(read, "none"), clock)
+			return err
+		}
+		if !led && g.ours(name, dir) {
 			o = keys.Options{Path: owner.KeysPath(dir), Clock: clock}
 		}
 		a.Keys, err = keys.Open(o)
 		return err
 	})
 	return a, err
+}
+
+// renamed is the name now of a space that had another one; empty: there is none.
+func (g *sharing) renamed(name string) (to string, err error) {
+	var was *store.FormerError
+	if err = bounded(func(ctx context.Context) error { return g.table.Former(ctx, name) }); errors.As(err, &was) {
+		return was.To, nil
+	}
+	return "", err
+}
+
+// ours reports whether a data directory has no files of another space than the one with a name now.
+func (g *sharing) ours(name, dir string) bool {
+	has, err := identityIn(dir)
+	if err != nil || has == "" {
+		return err == nil
+	}
+	return bounded(func(ctx context.Context) error {
+		list, err := g.table.Identify(ctx, []string{name}, nil)
+		if err == nil && (len(list) == 0 || list[0].Identity != has) {
+			err = store.ErrNotFound
+		}
+		return err
+	}) == nil
 }
 
 // withDocuments calls do with a folder that has the documents of a space whose names have a prefix, as the database has them: not the
@@ -234,6 +269,9 @@ func (s *Spaces) peers() http.Handler {
 	mux.HandleFunc(actsPath, func(w http.ResponseWriter, r *http.Request) {
 		name, act, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, actsPath), "/")
 		answerPeer(w, s.actHere(w, r, name, act))
+	})
+	mux.HandleFunc(namesPath, func(w http.ResponseWriter, r *http.Request) {
+		answerPeer(w, s.nameHere(r, strings.TrimPrefix(r.URL.Path, namesPath)))
 	})
 	mux.HandleFunc(clientsPath, func(w http.ResponseWriter, r *http.Request) {
 		answerPeer(w, s.upgrade(w, r, strings.TrimPrefix(r.URL.Path, clientsPath)))

@@ -53,6 +53,9 @@ type Spaces struct {
 	open map[string]*openSpace // by name; those too that are being opened, or closed
 	all  sync.WaitGroup        // of open
 
+	naming  sync.Mutex        // held while directories follow the names of their spaces
+	claimed map[string]string // guarded by naming: whose files each directory has; nil: not read yet
+
 	making sync.Once
 	common space.Common // of the spaces, once one was opened
 }
@@ -72,6 +75,7 @@ type openSpace struct {
 	lead    *cluster.Lead
 
 	ending  bool           // guarded by Spaces.mu; nobody acquires it any more
+	last    *lastDeed      // guarded by Spaces.mu, and set with ending; nil: none
 	holders sync.WaitGroup // those who acquired it
 }
 
@@ -236,11 +240,11 @@ func (s *Spaces) serve(o *openSpace) {
 	if err == nil {
 		a, err = s.among(o)
 	}
-	if err == nil {
+	if err == nil && s.deed(o) == nil {
 		h, err = openAmong(o.ctx, options, a)
-	}
-	if err == nil {
-		err = s.serveOpen(o, h)
+		if err == nil {
+			err = s.serveOpen(o, h)
+		}
 	}
 	o.stop() // sessions of the server's socket end
 	s.mu.Lock()
@@ -258,6 +262,7 @@ func (s *Spaces) serve(o *openSpace) {
 			options.Logger.Error("close a space", "error", err)
 		}
 	}
+	s.doLast(o)
 	s.release(o)
 	s.mu.Lock()
 	delete(s.open, o.name)
@@ -321,8 +326,8 @@ func (s *Spaces) explain(o *openSpace, err error) error {
 	switch {
 	case cluster.Again(err):
 		return err
-	case errors.As(err, new(*store.DepartedError)):
-		return &memory.Error{Code: memory.NotFound, Message: err.Error()}
+	case errors.As(err, new(*store.DepartedError)), errors.As(err, new(*store.FormerError)):
+		return nameError(err)
 	case s.sharing != nil && (o.ctx.Err() != nil || errors.As(err, new(*store.LedError))): // another server leads the space by now, or is to
 		return cluster.ErrMoving
 	case s.running.Err() != nil:
@@ -339,10 +344,10 @@ func (s *Spaces) explain(o *openSpace, err error) error {
 func (s *Spaces) dirOf(name string) (string, error) {
 	dir, err := folder.Folder{Path: s.options.Dir}.Dir(name)
 	if s.sharing != nil {
-		dir, err = s.sharing.dirOf(s.options.Dir, name, dir, err)
+		dir, err = s.sharedDirOf(name, dir, err)
 	}
 	switch {
-	case errors.Is(err, folder.ErrNone):
+	case errors.Is(err, folder.ErrNone), errors.As(err, new(*store.FormerError)):
 		return "", &memory.Error{Code: memory.NotFound, Message: err.Error()}
 	case err != nil:
 		return "", &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
@@ -369,7 +374,11 @@ func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // refuseHTTP tells a client why it is not served now.
 func refuseHTTP(w http.ResponseWriter, err error) {
 	code, _ := classOf(err)
-	listen.Refuse(w, &listen.StatusError{Status: http.StatusServiceUnavailable, Code: code, Err: err})
+	status := http.StatusServiceUnavailable
+	if code == string(memory.NotFound) {
+		status = http.StatusNotFound
+	}
+	listen.Refuse(w, &listen.StatusError{Status: status, Code: code, Err: err})
 }
 
 // admits reports whether the sender of a request to a path of a space may use it, or have it opened if it is not, and answers those who may
@@ -429,7 +438,7 @@ func (s *Spaces) admission(name string) (a admission.Admission, err error) {
 	if missing != nil {
 		dir = filepath.Join(s.options.Dir, ".none") // where no space is
 	}
-	if s.sharing != nil && missing == nil {
+	if s.sharing != nil && folder.CheckName(name) == nil {
 		return s.sharing.admission(a, name, dir, s.each.Clock)
 	}
 	if a.Keys, err = keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: s.each.Clock}); err != nil || missing != nil {

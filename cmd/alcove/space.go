@@ -58,7 +58,30 @@ func (a *app) spaceDir() (string, error) {
 		return "", err
 	}
 	dir, err := f.Dir(a.space)
+	if errors.Is(err, folder.ErrNone) {
+		if known := a.askForSpace(f, a.space); known != nil {
+			return "", known
+		}
+		dir, err = f.Dir(a.space)
+	}
 	return dir, spaceError(err)
+}
+
+// askForSpace has the server of all spaces make the directory of one that its database has. The error is that of a server which has none.
+func (a *app) askForSpace(f folder.Folder, name string) error {
+	server, found := a.serverOfSpaces(filepath.Join(f.Path, name))
+	if !found {
+		return nil
+	}
+	opened, err := spaceStarter(server, filepath.Join(f.Path, name))()
+	if err == nil {
+		err = <-opened
+	}
+	var refused *owner.Refusal
+	if errors.As(err, &refused) {
+		return &client.Error{Code: client.Code(refused.Code), Message: refused.Message, Retryable: refused.Retryable}
+	}
+	return err
 }
 
 // withSpaces carries out what a command asks of the folder of spaces.
@@ -87,9 +110,9 @@ func (a *app) spaceCreateCommand() *cobra.Command {
 		Example: `  alcove space create work
   alcove --space work key create --agent ann
   alcove connect claude-code --space work`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
-				dir, err := f.Create(args[0])
+				dir, err := a.createSpace(c.Context(), f, args[0])
 				if err != nil {
 					return err
 				}
@@ -106,8 +129,11 @@ func (a *app) spaceListCommand() *cobra.Command {
 	var deleted bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the spaces", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
+				if names, err := a.spacesOfDatabase(c.Context()); !deleted && (names != nil || err != nil) {
+					return a.listSpaces(c.Context(), names, err)
+				}
 				read := f.List
 				if deleted {
 					read = f.Deleted
@@ -145,22 +171,31 @@ func (a *app) spaceRenameCommand() *cobra.Command {
 		Use: "rename NAME TO", Short: "Give a space another name; its address changes, its keys stay", Args: arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
-				if err := a.closeSpace(c.Context(), f, args[0]); err != nil {
+				names, err := a.spacesOfDatabase(c.Context())
+				if err != nil {
 					return err
 				}
-				return f.Rename(args[0], args[1])
+				return a.renameSpace(c.Context(), f, names, args[0], args[1])
 			})
 		},
 	}
 }
 
 func (a *app) spaceDeleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete NAME", Short: "Set a space aside; alcove space restore brings it back", Args: arguments(1, 1),
+	var yes bool
+	c := &cobra.Command{
+		Use: "delete NAME", Short: "Set a space aside; alcove space restore brings it back. In a database, erase it", Args: arguments(1, 1),
 		Long: `Set a space aside, with its keys. Nobody can use it until alcove space restore brings it back. Its files are erased by removing the folder
-that this command prints.`,
+that this command prints. A space in a database is erased at once, and cannot be restored: that takes --yes.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
+				names, err := a.spacesOfDatabase(c.Context())
+				if err != nil {
+					return err
+				}
+				if names != nil {
+					return a.eraseSpace(c.Context(), f, names, args[0], yes)
+				}
 				if err := a.closeSpace(c.Context(), f, args[0]); err != nil {
 					return err
 				}
@@ -172,6 +207,8 @@ that this command prints.`,
 			})
 		},
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "confirm that what a space of a database has is erased")
+	return c
 }
 
 func (a *app) spaceRestoreCommand() *cobra.Command {

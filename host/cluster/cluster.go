@@ -246,10 +246,11 @@ func scoreOf(server, space string) uint64 {
 
 // Lead is a space that this server leads.
 type Lead struct {
-	Space string
-	m     *Member
-	since time.Time // when it was taken
-	lost  chan struct{}
+	Space    string
+	Identity string // of the space in the database
+	m        *Member
+	since    time.Time // when it was taken
+	lost     chan struct{}
 }
 
 // Lead has this server lead a space. The error is a MovedError if another one does.
@@ -269,7 +270,7 @@ func (m *Member) Lead(ctx context.Context, space string) (*Lead, error) {
 	if lease.Server != m.self.ID {
 		return nil, &MovedError{Space: space, Address: lease.Address}
 	}
-	l := &Lead{Space: space, m: m, since: time.Now(), lost: make(chan struct{})}
+	l := &Lead{Space: space, Identity: lease.Identity, m: m, since: time.Now(), lost: make(chan struct{})}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.leads[space] = l

@@ -22,6 +22,7 @@ const (
 	idlePeers    = 128     // connections to a server that are kept
 	movedHeader  = "Alcove-Moved"
 	hopHeader    = "Alcove-Hop" // the id of the server that forwarded a request, which none forwards again
+	answerLimit  = 64 << 10     // bytes of an answer to this server itself
 	peerIdle     = 90 * time.Second
 	probeEvery   = time.Second // of a connection that is silent
 	probesFailed = 3
@@ -205,4 +206,37 @@ func (f *Forwarder) Dial(ctx context.Context, to Route, path string) (io.ReadWri
 		return nil, fmt.Errorf("the server at %s answered %s: %s", to.Address, answer.Status, said)
 	}
 	return stream, nil
+}
+
+// Answer is what another server answered.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Ask sends a request of this server's own to another one. If Again accepts the error, nothing was done.
+func (f *Forwarder) Ask(ctx context.Context, to Route, path string, body []byte) (a Answer, err error) {
+	reached := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})
+	ctx, stop := f.member.while(ctx, to.Server)
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+to.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	r.Header.Set(hopHeader, f.member.self.ID)
+	answer, err := f.proxy.Transport.RoundTrip(r)
+	if err != nil && !reached {
+		return a, unreachedError{err}
+	}
+	if err != nil {
+		return a, unavailable("the server at %s did not answer (%v): whether this was done is not known, so look before it is asked for again", to.Address, err)
+	}
+	defer answer.Body.Close()
+	if err := checkMoved(answer); err != nil {
+		return a, err
+	}
+	a.Status = answer.StatusCode
+	a.Body, err = io.ReadAll(io.LimitReader(answer.Body, answerLimit))
+	return a, err
 }

@@ -28,6 +28,14 @@ const (
 	RemoveMoved Act[None, None] = "store-moved-remove"
 	// GetCluster returns the servers of a database, and who leads its spaces.
 	GetCluster Act[None, Cluster] = "cluster"
+	// ListSpaces returns the spaces of the database that servers share.
+	ListSpaces Act[None, []ListedSpace] = "spaces"
+	// CreateSpace creates an empty space there, beside the server's own memory.
+	CreateSpace Act[SpaceName, None] = "spaces-create"
+	// RenameSpace gives a space another name, once its leader has closed it.
+	RenameSpace Act[SpaceRename, None] = "spaces-rename"
+	// DeleteSpace ends a space, once its leader has closed it, and erases what it had.
+	DeleteSpace Act[SpaceName, None] = "spaces-delete"
 	// DrainServer hands the spaces of a server over to the others. It leads none from then on, and forwards.
 	DrainServer Act[None, None] = "cluster-drain"
 	// OpenConsole issues a ticket of the console, which begins one session of the operator within a minute.

@@ -1,6 +1,24 @@
 package operator
 
-import "time"
+import (
+	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// ListedSpace is a space of a database.
+type ListedSpace = store.ListedSpace
+
+// SpaceName names a space of a database.
+type SpaceName struct {
+	Name string `json:"name"`
+}
+
+// SpaceRename gives a space another name.
+type SpaceRename struct {
+	Name string `json:"name"`
+	To   string `json:"to"`
+}
 
 // Cluster is the servers that share a database.
 type Cluster struct {

@@ -72,7 +72,7 @@ func ClassOf(act string) (r Role, classed bool) {
 	case string(GetHealth), string(GetDurability), string(GetRetention), string(PreviewRetention), string(GetAuditHead), string(ListAudit), string(ListDenials),
 		string(VerifyAudit), string(FollowAudit), string(GetMetrics), string(GetStorage), string(Diagnose), string(ListEmbedders), string(ListKeys), string(ListFamilies),
 		string(ListFamilyStates), string(ListFamilyUses), string(DescribeFamily), string(GetPosture), string(GetFamilyStats), string(ListEndpoints), string(ListRoots),
-		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster), string(GetMove), string(ListInvitations), string(ListGroups):
+		string(ListQuotas), string(ListSettings), string(GetSettingHistory), string(ListOperators), string(ListRemotes), string(GetCluster), string(ListSpaces), string(GetMove), string(ListInvitations), string(ListGroups):
 		return Viewer, true
 	case string(InstallFamily), string(UpdateFamily), string(RollBackFamily), string(RemoveFamily), string(GrantFamily), string(ProposeChange), string(LockDirectory),
 		string(ListFamilyJobs), string(RunFamilyJob), string(CancelFamilyJob), string(RetryFamilyJob), string(UndoFamily), string(RevokeKey), string(WithdrawInvitation), string(CallTool):
@@ -82,7 +82,7 @@ func ClassOf(act string) (r Role, classed bool) {
 		string(RegenerateEmbedder), string(RemoveEmbedder), string(ChooseEmbedder), string(CreateKey), string(LimitKeys), string(DeleteKey), string(TrustKeys),
 		string(SetPosture), string(ConfigureFamily), string(TryFamily), string(FollowFamily), string(SetEndpoint), string(SetRoot), string(MoveMemories),
 		string(SetQuota), string(ChangeSettings), string(RollBackSetting), string(UndoSettings), string(CreateOperator), string(RevokeOperator),
-		string(AddRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer), string(InvitePerson), string(SetGroup):
+		string(AddRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer), string(CreateSpace), string(RenameSpace), string(DeleteSpace), string(InvitePerson), string(SetGroup):
 		return Admin, true
 	}
 	return "", false

@@ -22,7 +22,7 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Exposed, Console, Address, Close and Mover are needed.
+// Options say what acts are carried out on. All but Exposed, Console, Address, Close, Mover and Spaces are needed.
 type Options struct {
 	Dir     string // the data directory
 	Space   *space.Space
@@ -36,6 +36,7 @@ type Options struct {
 	Address   operator.HubAddress                                   // where people join it
 	Close     func()                                                // closes the space; nil: it is closed with the process
 	Mover     Mover                                                 // nil: the process cannot open the space anew
+	Spaces    Spaces                                                // nil: the server shares none with others
 	Clock     func() time.Time
 	Logger    *slog.Logger
 }
@@ -45,6 +46,14 @@ type Mover interface {
 	MoveStore(context.Context, operator.MoveStoreRequest) (operator.MoveBegun, error)
 	GetMove(context.Context) (operator.MoveEnded, error)
 	RemoveMoved(context.Context) error
+}
+
+// Spaces are those of a database that servers share.
+type Spaces interface {
+	List(context.Context) ([]operator.ListedSpace, error)
+	Create(ctx context.Context, name string) error
+	Rename(ctx context.Context, name, to string) error
+	Delete(ctx context.Context, name string) error
 }
 
 // Account is what a server counts, and its request log.
@@ -105,6 +114,10 @@ func (a Acts) care() []operator.Binding {
 		operator.RemoveMoved.By(command(a.removeMoved)),
 		operator.GetCluster.By(query(func(context.Context) (operator.Cluster, error) { return operator.Cluster{}, notShared() })).Reading(),
 		operator.DrainServer.By(command(func(context.Context, operator.None) error { return notShared() })),
+		operator.ListSpaces.By(query(func(ctx context.Context) ([]operator.ListedSpace, error) { return a.spaces().List(ctx) })).Reading(),
+		operator.CreateSpace.By(command(func(ctx context.Context, r operator.SpaceName) error { return a.spaces().Create(ctx, r.Name) })),
+		operator.RenameSpace.By(command(func(ctx context.Context, r operator.SpaceRename) error { return a.spaces().Rename(ctx, r.Name, r.To) })),
+		operator.DeleteSpace.By(command(func(ctx context.Context, r operator.SpaceName) error { return a.spaces().Delete(ctx, r.Name) })),
 		operator.UndoFamily.By(a.undoFamily),
 		operator.MoveMemories.By(a.moveMemories),
 		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })).Reading(),

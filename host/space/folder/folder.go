@@ -41,6 +41,7 @@ var (
 const (
 	deletedFolder = ".deleted"
 	deletedLayout = "20060102T150405.000Z"
+	retired       = ".audit" // behind it: there is nothing to restore
 )
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
@@ -166,6 +167,11 @@ func (f Folder) Rename(name, to string) error {
 // Delete sets a space aside, from where Restore brings it back, and returns the directory that has its files. The error is an
 // owner.OwnedError while a process has the space open.
 func (f Folder) Delete(name string, now time.Time) (aside string, err error) {
+	return f.setAside(name, "@"+now.UTC().Format(deletedLayout))
+}
+
+// setAside moves a space into the folder of deleted ones.
+func (f Folder) setAside(name, suffix string) (aside string, err error) {
 	dir, err := f.Dir(name)
 	if err != nil {
 		return "", err
@@ -174,8 +180,23 @@ func (f Folder) Delete(name string, now time.Time) (aside string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of deleted spaces: %w", err)
 	}
-	aside = filepath.Join(folder, name+"@"+now.UTC().Format(deletedLayout))
+	aside = filepath.Join(folder, name+suffix)
 	return aside, move(dir, aside)
+}
+
+// Retire sets aside what a server kept in the directory of a space whose database has it no more: its audit log. The rest is removed.
+func (f Folder) Retire(name string, now time.Time) error {
+	aside, err := f.setAside(name, "@"+now.UTC().Format(deletedLayout)+retired)
+	if err != nil {
+		return err
+	}
+	files, err := os.ReadDir(aside)
+	for _, file := range files {
+		if filepath.Join(aside, file.Name()) != owner.AuditPath(aside) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(aside, file.Name())))
+		}
+	}
+	return err
 }
 
 // Restore brings back the latest deleted space with a name, under that name or another.
