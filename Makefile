@@ -98,6 +98,8 @@ generated: build
 	$(GO) run ./abi/gen -check
 	@for file in guests/families/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go; do \
 		bin/alcove family gen $$(dirname $$file) --check || exit 1; done
+	@for file in sdk/*/example/family.c sdk/*/example/family.cpp sdk/*/example/family.zig sdk/*/example/family.rs sdk/assemblyscript/example/family.ts; do \
+		bin/alcove family gen $$file --check || exit 1; done
 	$(GO) run ./guests/build/doc -check -out docs/families -settings docs/CONFIGURATION.md $(MANIFESTS)
 
 # The guests that the tests of the sandbox run, and the arithmetic of transformers, where their compilers are installed.

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/host/family/author/declared"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 )
@@ -24,12 +26,16 @@ const generator = "github.com/alcove-memory/alcove/sdk/go/familygen"
 func (a *app) familyGenCommand() *cobra.Command {
 	var check bool
 	c := &cobra.Command{
-		Use: "gen [DIR]", Short: "Generate the manifest and codec of a Go family", Args: arguments(0, 1),
-		Long: `Generate manifest.json and ` + output.CodeFile + ` from the types, tags and comments of a Go
-package. DIR defaults to the current directory. The code of the package is not
-run. Commit both files; --check fails if they are out of date.`,
+		Use: "gen [DIR|FILE]", Short: "Generate the manifest of a family from its source", Args: arguments(0, 1),
+		Long: `Generate manifest.json from the types and comments of a family's source, and in Go
+` + output.CodeFile + `, which reads and writes the types. The source is the Go package of DIR, or
+a file in C, C++, Zig, Rust or AssemblyScript: FILE, or the one of
+` + strings.Join(declared.Files(), ", ") + ` that DIR has; its manifest is
+written beside it. DIR defaults to the current directory. Nothing of the source is
+run. Commit the files; --check fails if they are out of date.`,
 		Example: `  alcove family gen
-  alcove family gen ./facts --check`,
+  alcove family gen ./facts --check
+  alcove family gen tea.zig`,
 	}
 	c.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is out of date")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -37,10 +43,7 @@ run. Commit both files; --check fails if they are out of date.`,
 		if len(args) > 0 {
 			dir = args[0]
 		}
-		a.stopWorking()
-		working := a.err.Building("go run " + generator + ", which is compiled at first:")
-		out, err := generate(c.Context(), dir)
-		working.Stop()
+		out, err := a.generated(c.Context(), dir)
 		if err != nil {
 			return fmt.Errorf("generate %s: %w", dir, err)
 		}
@@ -54,11 +57,66 @@ run. Commit both files; --check fails if they are out of date.`,
 			return err
 		}
 		if a.asJSON {
-			return a.printJSON(map[string]string{"manifest": out.ManifestPath, "code": out.CodePath})
+			files := map[string]string{"manifest": out.ManifestPath}
+			if out.CodePath != "" {
+				files["code"] = out.CodePath
+			}
+			return a.printJSON(files)
+		}
+		if out.CodePath == "" {
+			return a.printf("%s is current\n", out.ManifestPath)
 		}
 		return a.printf("%s and %s are current\n", out.ManifestPath, out.CodePath)
 	}
 	return c
+}
+
+// generated is what the source at a path gives.
+func (a *app) generated(ctx context.Context, path string) (*output.Files, error) {
+	source, err := declaringSource(path)
+	if err != nil {
+		return nil, err
+	}
+	if source != "" {
+		return declaredFiles(source)
+	}
+	a.stopWorking()
+	working := a.err.Building("go run " + generator + ", which is compiled at first:")
+	defer working.Stop()
+	return generate(ctx, path)
+}
+
+// declaringSource is the file whose declarations are read; empty: the path is a directory with a package of Go, or with nothing.
+func declaringSource(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	if packages, err := filepath.Glob(filepath.Join(path, "*.go")); err != nil || len(packages) > 0 {
+		return "", err
+	}
+	for _, name := range declared.Files() {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return filepath.Join(path, name), nil
+		}
+	}
+	return "", nil
+}
+
+// declaredFiles is the manifest that a source declares. It is written beside the source.
+func declaredFiles(source string) (*output.Files, error) {
+	text, err := readFile(source, declared.MostBytes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := declared.Manifest(source, text)
+	if errors.Is(err, declared.ErrNone) && filepath.Ext(source) == ".ts" {
+		return nil, fmt.Errorf("%w; the manifest of a family in TypeScript is made by alcove family pack %s", err, filepath.Base(source))
+	}
+	return &output.Files{Manifest: m, ManifestPath: filepath.Join(filepath.Dir(source), "manifest.json")}, err
 }
 
 // generate runs the generator in a directory.

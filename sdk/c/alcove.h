@@ -55,6 +55,9 @@ extern const alcove_type alcove_is_text, alcove_is_bool, alcove_is_int, alcove_i
 #define ALCOVE_OBJECT(name, ...) \
   static const alcove_field name##_fields[] = {__VA_ARGS__}; \
   static const alcove_type alcove_is_##name = {ALCOVE_IS_OBJECT, sizeof(name), sizeof name##_fields / sizeof *name##_fields, NULL, name##_fields}
+// ALCOVE_LIST_OF(greets, greet) describes members of the type ALCOVE_LIST(greet).
+typedef ALCOVE_LIST(const void) alcove_any_list;
+#define ALCOVE_LIST_OF(name, of) static const alcove_type alcove_is_##name = {ALCOVE_IS_LIST, sizeof(alcove_any_list), 0, &alcove_is_##of, NULL}
 
 typedef struct alcove_call alcove_call;
 typedef enum { ALCOVE_OK, ALCOVE_FAILED } alcove_status; // what handlers and operations return

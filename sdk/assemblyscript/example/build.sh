@@ -1,4 +1,4 @@
 #!/bin/sh
-# Builds raw.wasm.
+# Generates manifest.json from family.ts, and builds raw.wasm.
 sdk=../
-cd "$(dirname "$0")" && SDK=${sdk%/} sh ${sdk}build.sh "${OUT:-raw.wasm}" family.ts
+cd "$(dirname "$0")" && "${ALCOVE:-alcove}" family gen family.ts && SDK=${sdk%/} sh ${sdk}build.sh "${OUT:-raw.wasm}" family.ts

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Builds raw.wasm.
-cd "$(dirname "$0")" && sh ../build.sh "${OUT:-raw.wasm}" family.c
+# Generates manifest.json from family.c, and builds raw.wasm.
+cd "$(dirname "$0")" && "${ALCOVE:-alcove}" family gen family.c && sh ../build.sh "${OUT:-raw.wasm}" family.c

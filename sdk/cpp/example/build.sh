@@ -1,3 +1,3 @@
 #!/bin/sh
-# Builds raw.wasm.
-cd "$(dirname "$0")" && sh ../build.sh "${OUT:-raw.wasm}" family.cpp
+# Generates manifest.json from family.cpp, and builds raw.wasm.
+cd "$(dirname "$0")" && "${ALCOVE:-alcove}" family gen family.cpp && sh ../build.sh "${OUT:-raw.wasm}" family.cpp

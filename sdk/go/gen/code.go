@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 )
 
 // coder writes the code of a family.
@@ -265,15 +267,15 @@ func (c *coder) codecName(t types.Type) string {
 	if c.isOwn(t) {
 		return "(*" + n.Obj().Name() + ").CodeJSON"
 	}
-	name := upper(n.Obj().Name())
+	name := declare.Upper(n.Obj().Name())
 	if n.Obj().Pkg() != c.types {
-		name = upper(n.Obj().Pkg().Name()) + name
+		name = declare.Upper(n.Obj().Pkg().Name()) + name
 	}
 	for argument := range n.TypeArgs().Types() {
 		if inner := named(argument); inner != nil {
-			name += upper(inner.Obj().Name())
+			name += declare.Upper(inner.Obj().Name())
 		} else {
-			name += upper(strings.Map(letter, types.TypeString(argument, nil)))
+			name += declare.Upper(strings.Map(letter, types.TypeString(argument, nil)))
 		}
 	}
 	return "code" + name
@@ -325,7 +327,7 @@ func (c *coder) codec(x *codec) string {
 func (c *coder) defaults(list []field) {
 	any := false
 	for _, f := range list {
-		text, ok := f.values["default"]
+		text, ok := f.Values["default"]
 		if !ok {
 			continue
 		}
@@ -340,22 +342,22 @@ func (c *coder) defaults(list []field) {
 
 // field writes a field of a list. Null leaves a default.
 func (c *coder) field(f field) {
-	for _, name := range append([]string{f.name}, f.aliases...) {
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
 		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }) {
 			c.fail(fmt.Errorf("%s: the name %q has characters that JSON escapes", f.label, name))
 		}
 	}
-	c.printf("{Name: %q", f.name)
-	if len(f.aliases) > 0 && c.reading {
-		c.printf(", Also: %#v", f.aliases)
+	c.printf("{Name: %q", f.Name)
+	if len(f.Aliases) > 0 && c.reading {
+		c.printf(", Also: %#v", f.Aliases)
 	}
-	c.printf(", Value: %s", c.value(f.typ, "x."+f.path, f.clear))
-	if f.omit {
+	c.printf(", Value: %s", c.value(f.typ, "x."+f.path, f.Clear))
+	if f.Omit {
 		if absent := c.absent(f.typ, "x."+f.path); absent != "" {
 			c.printf(", Omit: %s", absent)
 		}
 	}
-	if _, ok := f.values["default"]; ok && c.reading {
+	if _, ok := f.Values["default"]; ok && c.reading {
 		c.printf(", Keep: true")
 	}
 	c.printf("},\n")

@@ -151,7 +151,7 @@ func (f *family) indexed(t types.Type, said string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		i := slices.IndexFunc(list, func(x field) bool { return x.name == name })
+		i := slices.IndexFunc(list, func(x field) bool { return x.Name == name })
 		if i < 0 {
 			return "", fmt.Errorf("the records have no field %s to index", path)
 		}

@@ -2,7 +2,6 @@ package gen
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/types"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 )
 
 // setting is a key of the configuration and the field that it sets.
@@ -40,9 +40,9 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 	}
 	for _, x := range fields {
 		x.path = path + x.path
-		key := x.name
-		if x.key != "" {
-			key = x.key
+		key := x.Name
+		if x.Key != "" {
+			key = x.Key
 		}
 		key = strings.Replace(pattern, "*", key, 1)
 		switch u := x.typ.Underlying().(type) {
@@ -67,15 +67,15 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 				return nil, err
 			}
 			for i := range more {
-				if more[i].described == "" {
-					more[i].described = strings.ReplaceAll(x.described, "*", more[i].field.name)
+				if more[i].Described == "" {
+					more[i].Described = strings.ReplaceAll(x.Described, "*", more[i].field.Name)
 				}
-				more[i].shared = more[i].shared || x.shared
-				more[i].category = cmp.Or(more[i].category, x.category)
+				more[i].Shared = more[i].Shared || x.Shared
+				more[i].Category = cmp.Or(more[i].Category, x.Category)
 			}
 			list = append(list, more...)
 		default:
-			initial, err := f.initial(x.typ, x.values)
+			initial, err := f.initial(x.typ, x.Values)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.label, err)
 			}
@@ -87,16 +87,16 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 
 // mapSettings are the keys of a map: each name that its default gives a value is one.
 func (f *family) mapSettings(x field, key string, element types.Type) (list []setting, err error) {
-	text := x.values["default"]
+	text := x.Values["default"]
 	if !strings.Contains(key, "*") || text == "" {
 		return nil, errors.New("a map has a pattern for its keys and a default for each, as in `alcove:\"key=weight_*,default=plan:0.6 other:0.5\"`")
 	}
 	for _, pair := range strings.Fields(text) {
 		name, value, _ := strings.Cut(pair, ":")
 		one := x
-		one.typ, one.values = element, withDefault(x.values, value)
-		one.described = strings.ReplaceAll(x.described, "*", name)
-		initial, err := f.initial(element, one.values)
+		one.typ, one.Values = element, withDefault(x.Values, value)
+		one.Described = strings.ReplaceAll(x.Described, "*", name)
+		initial, err := f.initial(element, one.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -148,26 +148,15 @@ func (f *family) settings() ([]abi.Setting, error) {
 	}
 	var list []abi.Setting
 	for _, s := range fields {
-		plain := s.field
-		plain.described, plain.values = "", map[string]string{}
-		for name, value := range s.values {
-			if name != "default" {
-				plain.values[name] = value
-			}
+		one, err := f.fieldOf(s.field, map[types.Type]*declare.Type{})
+		if err != nil {
+			return nil, err
 		}
-		schema, err := f.fieldSchema(plain, toGuest, nil)
+		setting, err := one.Setting(s.initial)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.label, err)
 		}
-		if s.category != "" && !s.shared {
-			return nil, fmt.Errorf("%s: category= is for shared settings", s.label)
-		}
-		setting := abi.Setting{Key: s.key, Description: s.described, Shared: s.shared, Category: s.category, Default: json.RawMessage(s.initial)}
-		if len(schema) > 1 || schema[0].value != "boolean" && schema[0].value != "string" {
-			if setting.Schema, err = json.Marshal(schema); err != nil {
-				return nil, err
-			}
-		}
+		setting.Key = s.key
 		list = append(list, setting)
 	}
 	return list, nil
@@ -194,7 +183,7 @@ func (c *coder) configReader() {
 		c.printf("\nfunc codeSettings(x *%s, c *%s.Coder) {\n", c.name(c.config), c.scan())
 	}
 	for _, s := range list {
-		if text, ok := s.values["default"]; ok && s.of == "" {
+		if text, ok := s.Values["default"]; ok && s.of == "" {
 			c.printf("x.%s = %s\n", s.path, c.constant(s.typ, text, s.label))
 		}
 	}
@@ -258,7 +247,7 @@ func within(groups []*group, s setting) (g *group, i int) {
 func (c *coder) elements(g *group) {
 	var list []string
 	for _, s := range g.settings {
-		list = append(list, c.constant(s.element, s.values["default"], s.label))
+		list = append(list, c.constant(s.element, s.Values["default"], s.label))
 	}
 	assign := map[bool]string{true: ":=", false: "="}[g.isMap()]
 	c.printf("%s %s [...]%s{%s}\n", g.variable, assign, c.name(g.settings[0].element), strings.Join(list, ", "))

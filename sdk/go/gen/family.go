@@ -8,10 +8,9 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 )
 
 // family is what a package says of its family.
@@ -19,7 +18,7 @@ type family struct {
 	*pkg
 	name, version, about string // about is the package's comment
 	manifestPath         string
-	said                 []directive // of the package
+	said                 []declare.Directive // of the package
 	parts                []part
 	config               types.Type // nil: none
 	collections          []collection
@@ -118,17 +117,17 @@ func (f *family) header() error {
 	}
 	f.name, f.version = path.Base(f.path), "0.1.0"
 	for _, d := range f.said {
-		switch fields := strings.Fields(d.rest); d.name {
+		switch fields := strings.Fields(d.Rest); d.Name {
 		case "family":
 			if len(fields) != 2 {
 				return errors.New("write //alcove:family NAME VERSION, as in //alcove:family facts 1.0.0")
 			}
 			f.name, f.version = fields[0], fields[1]
 		case "manifest":
-			f.manifestPath = d.rest
+			f.manifestPath = d.Rest
 		case "description", "keywords", "example", "license", "homepage", "deprecated", "needs", "limits":
 		default:
-			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, keywords, example, manifest, license, homepage, deprecated, needs and limits", d.name)
+			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, keywords, example, manifest, license, homepage, deprecated, needs and limits", d.Name)
 		}
 	}
 	if !familyName.MatchString(f.name) {
@@ -251,7 +250,7 @@ func (f *family) findCodecs() error {
 			continue
 		}
 		for _, d := range f.docOf(t).directives {
-			switch d.name {
+			switch d.Name {
 			case "json":
 				if structOf(t.Type()) == nil {
 					return fmt.Errorf("%s: //alcove:json is for structs", f.at(t.Pos()))
@@ -264,7 +263,7 @@ func (f *family) findCodecs() error {
 				}
 			default:
 				if !slices.ContainsFunc(f.parts, func(p part) bool { return p.typ.Obj() == t }) {
-					return fmt.Errorf("%s: //alcove:%s is for parts of the family, and %s is no argument of alcove.New", f.at(t.Pos()), d.name, name)
+					return fmt.Errorf("%s: //alcove:%s is for parts of the family, and %s is no argument of alcove.New", f.at(t.Pos()), d.Name, name)
 				}
 			}
 		}
@@ -274,8 +273,8 @@ func (f *family) findCodecs() error {
 
 // setting is what a directive of a part says, and whether there is one.
 func (p part) setting(name string) (rest string, ok bool) {
-	d, ok := find(p.doc.directives, name)
-	return d.rest, ok
+	d, ok := declare.Find(p.doc.directives, name)
+	return d.Rest, ok
 }
 
 func (p part) name() string { return p.typ.Obj().Name() }
@@ -283,64 +282,21 @@ func (p part) name() string { return p.typ.Obj().Name() }
 // jobName is the name of the part's job.
 func (p part) jobName() string {
 	rest, _ := p.setting("job")
-	if name := nameIn(rest, nil); name != "" {
+	if name := declare.NameIn(rest, nil); name != "" {
 		return name
 	}
-	return snake(p.name())
-}
-
-// nameIn is the first word of a directive that is neither a setting nor known; empty: there is none.
-func nameIn(rest string, known []string) string {
-	for _, w := range strings.Fields(rest) {
-		if !strings.Contains(w, "=") && !slices.Contains(known, w) {
-			return w
-		}
-	}
-	return ""
-}
-
-// toolWords are what //alcove:tool can say beside a name.
-func toolWords() []string {
-	return []string{"read-only", "destructive", "idempotent", "open-world", "mixed", "content", "unlisted", "task", "task-required", "task-after-input"}
+	return declare.Snake(p.name())
 }
 
 // toolName is the name of the part's tool.
 func (p part) toolName() string {
 	rest, _ := p.setting("tool")
-	if name := nameIn(rest, toolWords()); name != "" {
+	if name := declare.ToolName(rest); name != "" {
 		return name
 	}
-	name := snake(p.name())
+	name := declare.Snake(p.name())
 	if strings.HasPrefix(name, "memory_") {
 		return name
 	}
 	return "memory_" + name
-}
-
-// limitsOf are the limits of a family: those that a Go guest needs, unless the package says others.
-func (f *family) limitsOf() (limits abi.Limits, err error) {
-	limits = abi.Limits{MemoryPages: 512, WallMS: 60_000, CPUMS: 30_000, Fuel: 1_000_000_000_000}
-	for _, d := range f.said {
-		if d.name != "limits" {
-			continue
-		}
-		var names []string
-		limits.Each(func(name string, _ *int64) { names = append(names, name) })
-		_, settings, wrong := words("limits", d.rest, nil, names)
-		if wrong != nil {
-			return limits, wrong
-		}
-		limits.Each(func(name string, value *int64) {
-			text, given := settings[name]
-			if !given {
-				return
-			}
-			n, bad := strconv.ParseInt(text, 10, 64)
-			if bad != nil {
-				err = fmt.Errorf("//alcove:limits %s=%s: give a whole number", name, text)
-			}
-			*value = n
-		})
-	}
-	return limits, err
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 )
 
@@ -122,39 +123,25 @@ func (p *pkg) at(pos token.Pos) string {
 // doc is what comments say of a type.
 type doc struct {
 	text       string
-	directives []directive
-	fields     map[string]string      // their descriptions
-	said       map[string][]directive // of fields
+	directives []declare.Directive
+	fields     map[string]string              // their descriptions
+	said       map[string][]declare.Directive // of fields
 	pos        token.Pos
 }
 
-// directive is a comment of the form //alcove:NAME REST.
-type directive struct{ name, rest string }
-
 // directives are those among some comments.
-func directives(groups ...*ast.CommentGroup) (list []directive) {
+func directives(groups ...*ast.CommentGroup) (list []declare.Directive) {
 	for _, g := range groups {
 		if g == nil {
 			continue
 		}
 		for _, c := range g.List {
-			if text, ok := strings.CutPrefix(c.Text, "//alcove:"); ok {
-				name, rest, _ := strings.Cut(text, " ")
-				list = append(list, directive{name, strings.TrimSpace(rest)})
+			if d, ok := declare.DirectiveOf(strings.TrimPrefix(c.Text, "//")); ok {
+				list = append(list, d)
 			}
 		}
 	}
 	return list
-}
-
-// find is the first directive of a name, if there is one.
-func find(list []directive, name string) (d directive, ok bool) {
-	for _, d := range list {
-		if d.name == name {
-			return d, true
-		}
-	}
-	return directive{}, false
 }
 
 // docOf is what comments say of a type, of this package or of one that it imports.
@@ -200,7 +187,7 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 	if comment == nil && len(g.Specs) == 1 {
 		comment = g.Doc
 	}
-	d := doc{text: comment.Text(), directives: directives(comment), fields: map[string]string{}, said: map[string][]directive{}, pos: s.Pos()}
+	d := doc{text: comment.Text(), directives: directives(comment), fields: map[string]string{}, said: map[string][]declare.Directive{}, pos: s.Pos()}
 	st, ok := s.Type.(*ast.StructType)
 	if !ok {
 		return d
@@ -211,28 +198,9 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 			text = field.Comment.Text()
 		}
 		for _, name := range field.Names {
-			d.fields[name.Name] = ofField(text, name.Name)
+			d.fields[name.Name] = declare.OfField(text, name.Name)
 			d.said[name.Name] = directives(field.Doc)
 		}
 	}
 	return d
-}
-
-// oneLine is a comment as a description: without the name of what it describes.
-func oneLine(text, name string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if rest, ok := strings.CutPrefix(text, name+" "); ok {
-		for _, verb := range []string{"is ", "are "} {
-			rest = strings.TrimPrefix(rest, verb)
-		}
-		text = rest
-	}
-	return upper(text)
-}
-
-func upper(text string) string {
-	if text == "" || text[0] < 'a' || text[0] > 'z' {
-		return text
-	}
-	return string(text[0]-'a'+'A') + text[1:]
 }

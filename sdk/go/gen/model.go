@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"go/types"
 	"slices"
+
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 )
 
 // field is a member of a JSON object.
 type field struct {
-	options
+	declare.Options
 	path  string // as Go code selects it: Lifecycle.State
 	typ   types.Type
 	label string // for errors
@@ -93,24 +95,24 @@ func (p *pkg) fieldsAt(t types.Type, prefix string, within map[types.Type]bool) 
 	}
 	within[t] = true
 	defer delete(within, t)
-	style, about := snake, doc{}
+	style, about := declare.Snake, doc{}
 	if n := named(t); n != nil {
 		about = p.docOf(n.Obj())
-		if slices.ContainsFunc(about.directives, func(d directive) bool { return d.name == "camel" }) {
-			style = camel
+		if slices.ContainsFunc(about.directives, func(d declare.Directive) bool { return d.Name == "camel" }) {
+			style = declare.Camel
 		}
 	}
 	for i := range s.NumFields() {
 		v := s.Field(i)
 		f := field{path: prefix + v.Name(), typ: v.Type(), label: label(t, v.Name())}
-		if f.options, err = parseOptions(s.Tag(i)); err != nil {
+		if f.Options, err = declare.ParseOptions(s.Tag(i)); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.label, err)
 		}
-		if err := f.say(about.said[v.Name()]); err != nil {
+		if err := f.Say(about.said[v.Name()]); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.label, err)
 		}
-		f.described = f.asWritten(about.fields[v.Name()])
-		if v.Anonymous() && f.name == "" && structOf(v.Type()) != nil {
+		f.Described = f.AsWritten(about.fields[v.Name()])
+		if v.Anonymous() && f.Name == "" && structOf(v.Type()) != nil {
 			inner, err := p.fieldsAt(v.Type(), f.path+".", within)
 			if err != nil {
 				return nil, err
@@ -118,17 +120,17 @@ func (p *pkg) fieldsAt(t types.Type, prefix string, within map[types.Type]bool) 
 			list = append(list, inner...)
 			continue
 		}
-		if !v.Exported() || f.skip {
+		if !v.Exported() || f.Skip {
 			continue
 		}
 		if err := typeErr(f.label, v.Type()); err != nil {
 			return nil, err
 		}
-		if f.name == "" {
-			f.name = style(v.Name())
+		if f.Name == "" {
+			f.Name = style(v.Name())
 		}
 		if _, ok := p.optional(v.Type()); ok {
-			f.omit = true
+			f.Omit = true
 		}
 		list = append(list, f)
 	}
@@ -146,7 +148,7 @@ func label(t types.Type, name string) string {
 func twice(t types.Type, list []field) error {
 	seen := map[string]string{}
 	for _, f := range list {
-		for _, name := range append([]string{f.name}, f.aliases...) {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			if seen[name] != "" {
 				return fmt.Errorf("%s and %s are both %q in JSON: give one a tag `alcove:\"name=…\"`", seen[name], f.label, name)
 			}

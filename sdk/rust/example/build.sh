@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds raw.wasm. Any rustc from 1.63 with the target wasm32-unknown-unknown will do; Cargo is not needed.
+# Generates manifest.json from family.rs, and builds raw.wasm. Any rustc from 1.63 with the target wasm32-unknown-unknown will do; Cargo is not needed.
 set -e
 cd "$(dirname "$0")"
+"${ALCOVE:-alcove}" family gen family.rs
 rustc=${RUSTC:-rustc} sdk=../ out=${OUT:-raw.wasm} tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 flags="--edition 2021 --target wasm32-unknown-unknown -C opt-level=3 -C panic=abort -C codegen-units=1"

@@ -1,12 +1,22 @@
 //! Greets people, and remembers whom it greeted.
+//
+//alcove:family example 0.1.0
+//alcove:license Apache-2.0
+//alcove:needs memory.write * to remember whom it greeted
 const std = @import("std");
 const alcove = @import("alcove");
 
-const Config = struct { word: []const u8 = "Hello" };
-const Greet = struct { name: []const u8 };
+//alcove:config
+const Config = struct {
+    word: []const u8 = "Hello", // the word before the name
+};
+const Greet = struct {
+    name: []const u8, // whom
+};
 const Greeting = struct { text: []const u8 };
 
 pub const tools = struct {
+    /// Greet somebody.
     pub fn memory_greet(c: *alcove.Call, in: Greet) !Greeting {
         if (in.name.len == 0) return c.fail(.invalid_argument, "give a name", .{});
         const config = try c.read(Config, c.config);

@@ -1,5 +1,23 @@
 // Cards that come back at growing intervals.
+//
+//alcove:family reminders 1.0.0
+//alcove:license Apache-2.0
+//alcove:needs record cards to keep the cards
+//alcove:collection cards
 import { Call, Code, Family, Json, RecordGetRequest, RecordItem, RecordListRequest, RecordPutRequest } from "../../../../sdk/assemblyscript/assembly/index";
+
+interface NewCard {
+  card: string; // alcove:"max=100"
+  text: string;
+}
+interface Added { card: string; due: i64 }
+interface Graded {
+  card: string;
+  grade: i64; // alcove:"min=0,max=5"
+}
+interface Reviewed { card: string; days: i64; due: i64 }
+interface Due { card: string; text: string }
+interface AllDue { cards: Due[] }
 
 /** The day of the request, since 1970. */
 function today(call: Call): i64 {
@@ -16,6 +34,9 @@ function keep(call: Call, card: string, text: string, days: i64, times: i64, eas
   return call.recordPut(put) != null;
 }
 
+// Add a card, due today.
+//alcove:takes NewCard
+//alcove:gives Added
 function add(call: Call, input: Json): Json | null {
   const card = input.get("card").string(), due = today(call);
   if (card == "") return call.fail(Code.InvalidArgument, "name the card");
@@ -23,6 +44,9 @@ function add(call: Call, input: Json): Json | null {
   return Json.object().set("card", Json.text(card)).set("due", Json.int(due));
 }
 
+// Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970.
+//alcove:takes Graded
+//alcove:gives Reviewed
 function review(call: Call, input: Json): Json | null {
   const card = input.get("card").string(), grade = input.get("grade").i64(), get = new RecordGetRequest();
   get.collection = "cards";
@@ -38,6 +62,9 @@ function review(call: Call, input: Json): Json | null {
   return Json.object().set("card", Json.text(card)).set("days", Json.int(days)).set("due", Json.int(due));
 }
 
+// List the cards that are due, by their names.
+//alcove:tool read-only
+//alcove:gives AllDue
 function due(call: Call, input: Json): Json | null {
   const list = new RecordListRequest(), cards = Json.list();
   list.collection = "cards";

@@ -1,18 +1,32 @@
 // Cards that come back at growing intervals.
+//
+//alcove:family reminders 1.0.0
+//alcove:license Apache-2.0
+//alcove:needs record cards to keep the cards
+//alcove:collection cards
 #include "alcove.h"
 
-typedef struct { alcove_text card, text; int64_t grade; } card_in;
+typedef struct {
+  alcove_text card; // alcove:"max=100"
+  alcove_text text;
+} new_card;
+typedef struct {
+  alcove_text card;
+  int64_t grade; // alcove:"min=0,max=5"
+} graded;
 typedef struct { alcove_text card; int64_t due; } added;
 typedef struct { alcove_text card; int64_t days, due; } reviewed;
 typedef struct { alcove_text text; int64_t days, times, ease, due; } card;
 typedef struct { alcove_text card, text; } due_card;
-typedef struct { const alcove_value *cards; } all_due;
-ALCOVE_OBJECT(card_in, ALCOVE_MAY(card_in, card, text), ALCOVE_MAY(card_in, text, text), ALCOVE_MAY(card_in, grade, int));
+typedef struct { ALCOVE_LIST(due_card) cards; } all_due;
+ALCOVE_OBJECT(new_card, ALCOVE_MUST(new_card, card, text), ALCOVE_MUST(new_card, text, text));
+ALCOVE_OBJECT(graded, ALCOVE_MUST(graded, card, text), ALCOVE_MUST(graded, grade, int));
 ALCOVE_OBJECT(added, ALCOVE_MUST(added, card, text), ALCOVE_MUST(added, due, int));
 ALCOVE_OBJECT(reviewed, ALCOVE_MUST(reviewed, card, text), ALCOVE_MUST(reviewed, days, int), ALCOVE_MUST(reviewed, due, int));
 ALCOVE_OBJECT(card, ALCOVE_MUST(card, text, text), ALCOVE_MUST(card, days, int), ALCOVE_MUST(card, times, int), ALCOVE_MUST(card, ease, int), ALCOVE_MUST(card, due, int));
 ALCOVE_OBJECT(due_card, ALCOVE_MUST(due_card, card, text), ALCOVE_MUST(due_card, text, text));
-ALCOVE_OBJECT(all_due, ALCOVE_MUST(all_due, cards, value));
+ALCOVE_LIST_OF(due_cards, due_card);
+ALCOVE_OBJECT(all_due, ALCOVE_MUST(all_due, cards, due_cards));
 
 static int64_t digits(const char *at, int n) {
   int64_t v = 0;
@@ -32,15 +46,17 @@ static alcove_status keep(alcove_call *c, alcove_text key, const card *v) {
   return alcove_op_record_put(c, &(alcove_record_put_request){.collection = ALCOVE_TEXT("cards"), .items = {&item, 1}}, &(alcove_record_put_response){0});
 }
 
+// Add a card, due today.
 static alcove_status add(alcove_call *c, const void *arguments, void *result) {
-  const card_in *in = arguments;
+  const new_card *in = arguments;
   if (!in->card.len) return alcove_fail(c, ALCOVE_INVALID_ARGUMENT, "name the card");
   *(added *)result = (added){in->card, today(c)};
   return keep(c, in->card, &(card){in->text, 0, 0, 250, today(c)});
 }
 
+// Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970.
 static alcove_status review(alcove_call *c, const void *arguments, void *result) {
-  const card_in *in = arguments;
+  const graded *in = arguments;
   alcove_text key = in->card;
   alcove_record_get_response found = {0};
   if (alcove_op_record_get(c, &(alcove_record_get_request){.collection = ALCOVE_TEXT("cards"), .keys = {&key, 1}}, &found)) return ALCOVE_FAILED;
@@ -56,23 +72,25 @@ static alcove_status review(alcove_call *c, const void *arguments, void *result)
   return keep(c, key, &v);
 }
 
+// List the cards that are due, by their names.
+//alcove:tool read-only
 static alcove_status due(alcove_call *c, const void *arguments, void *result) {
   (void)arguments;
+  all_due *out = result;
   alcove_record_list_response found = {0};
   if (alcove_op_record_list(c, &(alcove_record_list_request){.collection = ALCOVE_TEXT("cards"), .limit = 1000}, &found)) return ALCOVE_FAILED;
-  alcove_text all = ALCOVE_TEXT("[");
+  out->cards.at = alcove_alloc(found.records.n * sizeof *out->cards.at);
   for (size_t i = 0; i < found.records.n; i++) {
     card v = {0};
     alcove_decode(&alcove_is_card, found.records.at[i].value, &v);
-    if (v.due <= today(c)) all = alcove_format("%t%s%t", all, all.len > 1 ? "," : "", alcove_encode(&alcove_is_due_card, &(due_card){found.records.at[i].key, v.text}));
+    if (v.due <= today(c)) out->cards.at[out->cards.n++] = (due_card){found.records.at[i].key, v.text};
   }
-  ((all_due *)result)->cards = alcove_parse(alcove_format("%t]", all));
   return ALCOVE_OK;
 }
 
 static const alcove_handler tools[] = {
-  {"reminders_add", add, &alcove_is_card_in, &alcove_is_added},
-  {"reminders_review", review, &alcove_is_card_in, &alcove_is_reviewed},
+  {"reminders_add", add, &alcove_is_new_card, &alcove_is_added},
+  {"reminders_review", review, &alcove_is_graded, &alcove_is_reviewed},
   {"reminders_due", due, &alcove_is_nothing, &alcove_is_all_due},
   {0},
 };

@@ -1,11 +1,22 @@
 //! Cards that come back at growing intervals.
+//
+//alcove:family reminders 1.0.0
+//alcove:license Apache-2.0
+//alcove:needs record cards to keep the cards
+//alcove:collection cards
 
 use alcove::{object, Call, Code, Error, Family, RecordGetRequest, RecordItem, RecordListRequest, RecordPutRequest, Result};
 
 object! {
-    struct Add { card: String, text: String }
+    struct Add {
+        card: String, // alcove:"max=100"
+        text: String
+    }
     struct Added { card: String, due: i64 }
-    struct Review { card: String, grade: i64 }
+    struct Review {
+        card: String,
+        grade: i64 // alcove:"min=0,max=5"
+    }
     struct Reviewed { card: String, days: i64, due: i64 }
     struct Nothing { }
     struct Card { text: String, days: i64, times: i64, ease: i64, due: i64 }
@@ -28,6 +39,7 @@ fn keep(call: &Call, key: &str, card: &Card) -> Result<()> {
     Ok(())
 }
 
+/// Add a card, due today.
 fn add(call: &Call, args: Add) -> Result<Added> {
     if args.card.is_empty() {
         return Err(Error::new(Code::InvalidArgument, "name the card"));
@@ -37,6 +49,7 @@ fn add(call: &Call, args: Add) -> Result<Added> {
     Ok(Added { card: args.card, due })
 }
 
+/// Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970.
 fn review(call: &Call, args: Review) -> Result<Reviewed> {
     let found = call.record_get(&RecordGetRequest { collection: "cards".into(), keys: vec![args.card.clone()], ..Default::default() })?;
     let record = found.records[0].as_ref().ok_or_else(|| Error::new(Code::NotFound, format!("there is no card {}", args.card)))?;
@@ -53,6 +66,8 @@ fn review(call: &Call, args: Review) -> Result<Reviewed> {
     Ok(Reviewed { card: args.card, days: v.days, due: v.due })
 }
 
+/// List the cards that are due, by their names.
+//alcove:tool read-only
 fn due(call: &Call, _: Nothing) -> Result<AllDue> {
     let mut cards = vec![];
     for r in call.record_list(&RecordListRequest { collection: "cards".into(), limit: 1000, ..Default::default() })?.records {

@@ -1,9 +1,22 @@
 //! Cards that come back at growing intervals.
+//
+//alcove:family reminders 1.0.0
+//alcove:license Apache-2.0
+//alcove:needs record cards to keep the cards
+//alcove:collection cards
 const std = @import("std");
 const alcove = @import("alcove");
 const Call = alcove.Call;
 
 const Card = struct { text: []const u8, days: i64, times: i64, ease: i64, due: i64 };
+const NewCard = struct {
+    card: []const u8, // alcove:"max=100"
+    text: []const u8,
+};
+const Graded = struct {
+    card: []const u8,
+    grade: i64, // alcove:"min=0,max=5"
+};
 const Due = struct { card: []const u8, text: []const u8 };
 
 /// The day of the request, since 1970.
@@ -21,14 +34,16 @@ fn keep(c: *Call, key: []const u8, card: Card) !void {
 }
 
 pub const tools = struct {
-    pub fn reminders_add(c: *Call, in: struct { card: []const u8, text: []const u8 }) !struct { card: []const u8, due: i64 } {
+    /// Add a card, due today.
+    pub fn reminders_add(c: *Call, in: NewCard) !struct { card: []const u8, due: i64 } {
         if (in.card.len == 0) return c.fail(.invalid_argument, "name the card", .{});
         const due = try today(c);
         try keep(c, in.card, .{ .text = in.text, .days = 0, .times = 0, .ease = 250, .due = due });
         return .{ .card = in.card, .due = due };
     }
 
-    pub fn reminders_review(c: *Call, in: struct { card: []const u8, grade: i64 }) !struct { card: []const u8, days: i64, due: i64 } {
+    /// Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970.
+    pub fn reminders_review(c: *Call, in: Graded) !struct { card: []const u8, days: i64, due: i64 } {
         const found = try c.recordGet(.{ .collection = "cards", .keys = &.{in.card} });
         const record = found.records[0] orelse return c.fail(.not_found, "there is no card {s}", .{in.card});
         var card = try c.read(Card, record.value);
@@ -40,6 +55,8 @@ pub const tools = struct {
         return .{ .card = in.card, .days = card.days, .due = card.due };
     }
 
+    /// List the cards that are due, by their names.
+    //alcove:tool read-only
     pub fn reminders_due(c: *Call) !struct { cards: []const Due } {
         const found = try c.recordList(.{ .collection = "cards", .limit = 1000 });
         var cards = std.ArrayListUnmanaged(Due){};

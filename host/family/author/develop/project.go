@@ -148,6 +148,9 @@ func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error
 	defer stop()
 	run := exec.CommandContext(ctx, p.program(), p.Config.Build[1:]...)
 	run.Dir, run.WaitDelay = p.Dir, time.Second
+	if p.self != "" { // for scripts, which run this program as $ALCOVE
+		run.Env = append(os.Environ(), "ALCOVE="+p.self)
+	}
 	var said tail
 	run.Stdout, run.Stderr = &said, &said
 	if err := run.Run(); err != nil {

@@ -12,7 +12,7 @@ import (
 // CodeFile is the file that is written into the package.
 const CodeFile = "alcove_gen.go"
 
-// Files are what is generated for a family.
+// Files are what is generated for a family. Without CodePath there is no code.
 type Files struct {
 	Manifest     []byte `json:"manifest"`
 	ManifestPath string `json:"manifest_path"`
@@ -47,12 +47,16 @@ func (f *Files) Check() error {
 	var stale []error
 	for path, data := range f.byPath() {
 		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, data) {
-			stale = append(stale, fmt.Errorf("%s is not what the package says: run alcove family gen", path))
+			stale = append(stale, fmt.Errorf("%s is not what the source says: run alcove family gen", path))
 		}
 	}
 	return errors.Join(stale...)
 }
 
 func (f *Files) byPath() map[string][]byte {
-	return map[string][]byte{f.ManifestPath: f.Manifest, f.CodePath: f.Code}
+	files := map[string][]byte{f.ManifestPath: f.Manifest}
+	if f.CodePath != "" {
+		files[f.CodePath] = f.Code
+	}
+	return files
 }

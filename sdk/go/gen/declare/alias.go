@@ -1,4 +1,4 @@
-package gen
+package declare
 
 import (
 	"encoding/json"
@@ -11,34 +11,31 @@ import (
 )
 
 // otherNames are the other names of a tool's parameters, and of the tool with the values that each presets.
-func (f *family) otherNames(p part) (parameters map[string]string, aliases []abi.Alias, err error) {
-	list, err := f.fields(p.typ)
-	if err != nil {
-		return nil, nil, err
-	}
+func (p Part) otherNames() (parameters map[string]string, aliases []abi.Alias, err error) {
+	list := p.Tool.Arguments.Fields
 	for _, x := range list {
-		for _, alias := range x.aliases {
+		for _, other := range x.Aliases {
 			if parameters == nil {
 				parameters = map[string]string{}
 			}
-			parameters[alias] = x.name
+			parameters[other] = x.Name
 		}
 	}
-	for _, d := range p.doc.directives {
-		if d.name != "alias" {
+	for _, d := range p.Said {
+		if d.Name != "alias" {
 			continue
 		}
-		alias, err := f.alias(list, d.rest)
+		one, err := alias(list, d.Rest)
 		if err != nil {
-			return nil, nil, fmt.Errorf("//alcove:alias %s: %w", d.rest, err)
+			return nil, nil, fmt.Errorf("//alcove:alias %s: %w", d.Rest, err)
 		}
-		aliases = append(aliases, alias)
+		aliases = append(aliases, one)
 	}
 	return parameters, aliases, nil
 }
 
 // alias reads NAME PARAMETER=VALUE …: values as tags have defaults, in quotes where there are blanks.
-func (f *family) alias(parameters []field, rest string) (a abi.Alias, err error) {
+func alias(parameters []Field, rest string) (a abi.Alias, err error) {
 	said, err := quotedWords(rest)
 	if err != nil {
 		return a, err
@@ -49,11 +46,11 @@ func (f *family) alias(parameters []field, rest string) (a abi.Alias, err error)
 	a.Name = said[0]
 	for _, w := range said[1:] {
 		name, value, _ := strings.Cut(w, "=")
-		i := slices.IndexFunc(parameters, func(x field) bool { return x.name == name })
+		i := slices.IndexFunc(parameters, func(x Field) bool { return x.Name == name })
 		if i < 0 {
 			return a, fmt.Errorf("the tool has no parameter %s", name)
 		}
-		preset, err := f.literal(parameters[i].typ, value)
+		preset, err := parameters[i].Type.Literal(value)
 		if err != nil {
 			return a, fmt.Errorf("%s: %w", name, err)
 		}

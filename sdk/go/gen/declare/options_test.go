@@ -1,4 +1,4 @@
-package gen
+package declare
 
 import "testing"
 
@@ -7,7 +7,7 @@ func TestNamesHaveTheFormsOfJSON(t *testing.T) {
 		"FactID": {"fact_id", "factId"}, "FactIDs": {"fact_ids", "factIds"}, "IDs": {"ids", "ids"}, "IDsOfAll": {"ids_of_all", "idsOfAll"}, "HTTPServer": {"http_server", "httpServer"},
 		"Limit": {"limit", "limit"}, "MaxURLs": {"max_urls", "maxUrls"}, "TimeGapS": {"time_gap_s", "timeGapS"}, "IsSet": {"is_set", "isSet"},
 	} {
-		if s, c := snake(name), camel(name); s != want[0] || c != want[1] {
+		if s, c := Snake(name), Camel(name); s != want[0] || c != want[1] {
 			t.Errorf("%s is %s and %s; want %s and %s", name, s, c, want[0], want[1])
 		}
 	}

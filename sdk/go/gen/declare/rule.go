@@ -1,4 +1,4 @@
-package gen
+package declare
 
 import (
 	"fmt"
@@ -12,17 +12,14 @@ import (
 
 // rules are those of the configuration: //alcove:rule RULE KEY … equals=N within=N. A key with a star stands for all that it matches, in
 // the order of their declaration.
-func (f *family) rules(config []abi.Setting) (list []abi.ConfigRule, err error) {
-	if f.config == nil {
-		return nil, nil
-	}
-	for _, d := range f.docOf(named(f.config).Obj()).directives {
-		if d.name != "rule" {
+func (f *Family) rules() (list []abi.ConfigRule, err error) {
+	for _, d := range f.ConfigSaid {
+		if d.Name != "rule" {
 			continue
 		}
-		r, err := rule(strings.Fields(d.rest), config)
+		r, err := rule(strings.Fields(d.Rest), f.Config)
 		if err != nil {
-			return nil, fmt.Errorf("//alcove:rule %s: %w", d.rest, err)
+			return nil, fmt.Errorf("//alcove:rule %s: %w", d.Rest, err)
 		}
 		list = append(list, r)
 	}

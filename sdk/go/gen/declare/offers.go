@@ -1,4 +1,4 @@
-package gen
+package declare
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 )
 
 // addOffers adds the resources and prompts for which a part's tool answers: its directives resource and prompt.
-func (p part) addOffers(m *abi.Manifest, tool string) error {
+func (p Part) addOffers(m *abi.Manifest, tool string) error {
 	title, _ := p.setting("title")
-	description, _ := described(p.doc.text, p.name(), p.doc.directives)
-	for _, d := range p.doc.directives {
-		switch d.name {
+	description, _ := Described(p.Text, p.Name, p.Said)
+	for _, d := range p.Said {
+		switch d.Name {
 		case "resource":
-			uri, rest, _ := strings.Cut(d.rest, " ")
-			_, settings, err := words("resource", rest, nil, []string{"name", "mime", "list", "complete"})
+			uri, rest, _ := strings.Cut(d.Rest, " ")
+			_, settings, err := Words("resource", rest, nil, []string{"name", "mime", "list", "complete"})
 			if err != nil {
 				return err
 			}
@@ -24,13 +24,13 @@ func (p part) addOffers(m *abi.Manifest, tool string) error {
 			}
 			name := settings["name"]
 			if name == "" {
-				name = snake(p.name())
+				name = Snake(p.Name)
 			}
 			m.Resources = append(m.Resources, abi.Resource{URI: uri, Name: name, Title: title, Description: description, MIMEType: settings["mime"], Tool: tool,
 				List: settings["list"], Complete: settings["complete"]})
 		case "prompt":
-			name, rest, _ := strings.Cut(d.rest, " ")
-			_, settings, err := words("prompt", rest, nil, []string{"complete"})
+			name, rest, _ := strings.Cut(d.Rest, " ")
+			_, settings, err := Words("prompt", rest, nil, []string{"complete"})
 			if err != nil {
 				return err
 			}

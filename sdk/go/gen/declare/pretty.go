@@ -1,4 +1,4 @@
-package gen
+package declare
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 // wide is how long a line of the manifest is at most, where it can be broken.
 const wide = 150
 
-// pretty is JSON with what fits into a line in one line.
-func pretty(data []byte) ([]byte, error) {
+// Pretty is JSON with what fits into a line in one line.
+func Pretty(data []byte) ([]byte, error) {
 	var spaced bytes.Buffer
 	for i, inText := 0, false; i < len(data); i++ {
 		c := data[i]
