@@ -190,7 +190,7 @@ func TestAllThatCanBeDeclaredIsInTheManifest(t *testing.T) {
 	for _, name := range []string{"tea.c", "tea.zig", "tea.rs", "tea.ts"} {
 		got, err := declared.Manifest(name, []byte(teas[name]))
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want its manifest", name, err)
 			continue
 		}
 		if first == nil {
