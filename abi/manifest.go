@@ -277,4 +277,10 @@ type Collection struct {
 	Open bool `json:"open,omitempty"`
 	// Private collections are read by no other family, whatever it is granted.
 	Private bool `json:"private,omitempty"`
+	// Sync says whether records travel to other machines with their memories: newest, where the one that was written last wins, or never
+	// (default).
+	Sync string `json:"sync,omitempty"`
 }
+
+// SyncNewest is Collection.Sync of records that travel.
+const SyncNewest = "newest"

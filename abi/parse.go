@@ -259,6 +259,9 @@ func (m *Manifest) checkCollections(f *faults) {
 		if c.Versioned != nil && !*c.Versioned && c.Per != "space" {
 			f.add("collection %s: versioned=false needs per=space: such records are the same on every branch", c.Name)
 		}
+		if c.Sync == SyncNewest && (c.Private || c.Versioned != nil && !*c.Versioned) {
+			f.add("collection %s: sync=newest needs records that are versioned and not private: those stay where they are", c.Name)
+		}
 		c.checkIndexes(f)
 	}
 	once(f, "collection", m.Collections, func(c Collection) string { return c.Name })

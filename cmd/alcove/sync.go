@@ -233,6 +233,9 @@ func (a *app) printDone(done operator.RemoteDone) error {
 		if err := a.printf("%s %s%s\n", one.what, memories(one.result.Taken), inConflict(len(one.result.Conflicts))); err != nil {
 			return err
 		}
+		if n := one.result.Records; n > 0 {
+			a.printf("  and %d records of families\n", n)
+		}
 		for i, conflict := range one.result.Conflicts {
 			if i == conflictsShown {
 				return a.printf("  and %d more\n", len(one.result.Conflicts)-i)

@@ -45,6 +45,14 @@ func (p *Proxy) IsPrivate(collection string) bool {
 	return f == nil || f.IsPrivate(collection)
 }
 
+// Synced returns the collections whose records may be exchanged with other spaces.
+func (p *Proxy) Synced() []memory.SyncedCollection {
+	if f := p.Families(); f != nil {
+		return f.Synced()
+	}
+	return nil
+}
+
 // FeedLimits returns the limits of feeds; without families, the defaults.
 func (p *Proxy) FeedLimits(ctx context.Context) (feed.Limits, error) {
 	if f := p.Families(); f != nil {

@@ -362,6 +362,28 @@ var deeds = []deed{
 	{"NameSpace", func(ctx context.Context, a *Access, say func(any, error)) {
 		say(nil, a.NameSpace(ctx, "hub", "elsewhere", Write{}))
 	}},
+	{"SyncedCollections", func(_ context.Context, a *Access, say func(any, error)) {
+		say(a.SyncedCollections(ToWrite), nil)
+	}},
+	{"RecordMark", func(ctx context.Context, a *Access, say func(any, error)) {
+		_, err := a.RecordMark(ctx, Default, true) // which counts the versions of all
+		say(nil, err)
+	}},
+	{"ChangedRecords", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			page, err := a.ChangedRecords(ctx, RecordsQuery{Branch: Default, Scope: provenance.Scope{Namespaces: namespaces}, Collections: []string{"notes/pages"}})
+			say(page.Records, err)
+		}
+	}},
+	{"RecordsKnown", func(ctx context.Context, a *Access, say func(any, error)) {
+		say(a.RecordsKnown(ctx, ReceivedRecords{Space: "elsewhere", Branch: Default}))
+	}},
+	{"ReceiveRecords", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			one := ExchangedRecord{Namespace: cmp.Or(ns, Default), Collection: "notes/pages", Key: "k1", Value: item[0].Value, Stamp: provenance.Version{Replica: "elsewhere.1", Version: 7, At: 1}}
+			say(a.ReceiveRecords(ctx, ReceivedRecords{Branch: Default, Records: []ExchangedRecord{one}}, Write{}))
+		})
+	}},
 	{"CountMark", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, namespaces := range sets {
 			_, err := a.CountMark(ctx, provenance.Scope{Namespaces: namespaces}) // which is random
@@ -934,7 +956,7 @@ func TestACallerWithoutRightsIsDeniedEverything(t *testing.T) {
 	nobody := w.As(Caller{Agent: "nobody"})
 	for _, d := range deeds {
 		switch d.method {
-		case "Caller", "Home", "Answered", "Effects", "Stage", "StageAt":
+		case "Caller", "Home", "Answered", "Effects", "Stage", "StageAt", "SyncedCollections":
 			continue // no access to what is remembered; a stage is not given
 		}
 		d.do(t.Context(), nobody, func(v any, err error) {

@@ -30,7 +30,7 @@ const Tracking = lineage.Tracking
 
 // isExchange reports whether a collection has what exchanges of versions keep.
 func isExchange(collection string) bool {
-	return collection == origins || collection == knowledge || collection == exchanges || collection == logs
+	return collection == origins || collection == knowledge || collection == exchanges || collection == logs || strings.HasPrefix(collection, stampPrefix)
 }
 
 // Exchanged is the present version of a memory, or its deletion, as spaces exchange it; or an event of a log.

@@ -44,6 +44,18 @@ type sending struct {
 	known   map[string]provenance.Vector // to the receiver, by namespace
 	page    ExchangePage
 	bytes   int
+	what    sent
+	listed  int // versions in the page
+}
+
+// sent is what of a branch is sent.
+type sent struct {
+	has    func(store.Segment) uint64             // the version up to which the receiver has all of a segment
+	wants  func(store.Key) bool                   // whether a change is of it
+	place  func(store.Key) store.Key              // what a key is of
+	origin func(store.Key) store.Key              // where it is kept where that comes from
+	newest func(e, noted store.Entry) store.Entry // that decides which change is sent
+	one    func(e, noted store.Entry) error       // adds it, unless the receiver knows it
 }
 
 // exchangeStep is how many keys are looked at together.
@@ -63,25 +75,31 @@ func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, e
 		q.Bytes = 4 << 20
 	}
 	p := &sending{space: a.space, query: q, rights: a.caller.Rights, lineage: b.Lineage.At(q.At), known: map[string]provenance.Vector{}}
-	at := q.From
+	p.what = sent{p.sure, p.wants, func(k store.Key) store.Key { return k }, originKey, func(e, _ store.Entry) store.Entry { return e }, p.one}
+	err = p.list(ctx, q.From)
+	return p.page, a.space.translate("list versions", err)
+}
+
+// list fills the page.
+func (p *sending) list(ctx context.Context, at ExchangePlace) error {
 	if at.Segment < 0 || at.Within < 0 {
-		return ExchangePage{}, errCursor()
+		return errCursor()
 	}
 	if !at.Scan {
-		err = p.changes(ctx, at)
+		err := p.changes(ctx, at)
 		if _, trimmed := asTrimmed(err); !trimmed {
-			return p.page, a.space.translate("list versions", err)
+			return err
 		}
-		at, p.page, p.bytes = ExchangePlace{Scan: true}, ExchangePage{}, 0
+		at, p.page, p.bytes, p.listed = ExchangePlace{Scan: true}, ExchangePage{}, 0, 0
 	}
-	return p.page, a.space.translate("list versions", p.scan(ctx, at))
+	return p.scan(ctx, at)
 }
 
 // changes follows the change logs of the lineage.
 func (p *sending) changes(ctx context.Context, at ExchangePlace) error {
 	for ; at.Segment < len(p.lineage); at = (ExchangePlace{Segment: at.Segment + 1}) {
 		segment := p.lineage[len(p.lineage)-1-at.Segment]
-		at.After = max(at.After, p.sure(segment))
+		at.After = max(at.After, p.what.has(segment))
 		for at.After < segment.At {
 			changes, next, err := p.space.engine.Changes(ctx, segment.Branch, at.After, segment.At, min(changesPage, changesRead*p.query.Limit))
 			if err != nil {
@@ -118,13 +136,14 @@ func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Cha
 		end := min(i+min(exchangeStep, p.query.Limit), len(changes))
 		keys, versions := []store.Key{}, map[store.Key]uint64{}
 		for _, c := range changes[i:end] {
-			if p.wants(c.Key) {
-				keys, versions[c.Key] = append(keys, c.Key), max(c.Version, versions[c.Key])
+			if p.what.wants(c.Key) {
+				key := p.what.place(c.Key)
+				keys, versions[key] = append(keys, key), max(c.Version, versions[key])
 			}
 		}
 		slices.SortFunc(keys, compareKeys)
 		keys = slices.Compact(keys)
-		err := p.put(ctx, keys, func(e store.Entry) bool { return e.Branch == b && e.Version == versions[e.Key] })
+		err := p.put(ctx, keys, func(e store.Entry, key store.Key) bool { return e.Branch == b && e.Version == versions[key] })
 		if err != nil {
 			return false, err
 		}
@@ -151,7 +170,7 @@ func after(changes []store.Change, n int, at *ExchangePlace) *ExchangePlace {
 }
 
 func (p *sending) full() bool {
-	return len(p.page.Versions) >= p.query.Limit || p.bytes >= p.query.Bytes
+	return p.listed >= p.query.Limit || p.bytes >= p.query.Bytes
 }
 
 func (p *sending) wants(key store.Key) bool {
@@ -160,21 +179,23 @@ func (p *sending) wants(key store.Key) bool {
 }
 
 // put adds the newest versions of keys that are wanted.
-func (p *sending) put(ctx context.Context, keys []store.Key, want func(store.Entry) bool) error {
+func (p *sending) put(ctx context.Context, keys []store.Key, want func(newest store.Entry, key store.Key) bool) error {
 	if len(keys) == 0 {
 		return nil
 	}
 	both := slices.Clone(keys)
 	for _, key := range keys {
-		both = append(both, originKey(key))
+		both = append(both, p.what.origin(key))
 	}
 	found, err := p.space.engine.GetAt(ctx, p.lineage, both)
 	if err != nil {
 		return err
 	}
 	for i := range keys {
-		if want(found[i]) {
-			if err := p.one(found[i], found[len(keys)+i]); err != nil {
+		e, noted := found[i], found[len(keys)+i]
+		e.Key = keys[i]
+		if want(p.what.newest(e, noted), e.Key) {
+			if err := p.what.one(e, noted); err != nil {
 				return err
 			}
 		}
@@ -206,8 +227,7 @@ func (p *sending) one(e, noted store.Entry) error {
 			sent.Version, sent.Timestamp = 0, nil // Origins tell
 		}
 	}
-	p.page.Versions = append(p.page.Versions, sent)
-	p.bytes += len(e.Value)
+	p.sends(sent, len(e.Value))
 	return nil
 }
 
@@ -235,8 +255,7 @@ func (p *sending) event(e store.Entry) error {
 		}
 	}
 	if !p.knownIn(e.Namespace).HasAll(sent.Origins) {
-		p.page.Versions = append(p.page.Versions, sent)
-		p.bytes += len(e.Value)
+		p.sends(sent, len(e.Value))
 	}
 	return nil
 }
@@ -264,11 +283,11 @@ func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
 		}
 		var keys []store.Key
 		for _, e := range entries {
-			if id := differencePlace(e.Key); id != at.Last && p.wants(e.Key) {
-				keys, at.Last = append(keys, e.Key), id
+			if id := differencePlace(e.Key); id != at.Last && p.what.wants(e.Key) {
+				keys, at.Last = append(keys, p.what.place(e.Key)), id
 			}
 		}
-		if err := p.put(ctx, keys, func(e store.Entry) bool { return e.Version != 0 }); err != nil || next == "" {
+		if err := p.put(ctx, keys, func(e store.Entry, _ store.Key) bool { return e.Version != 0 }); err != nil || next == "" {
 			return err
 		}
 		if cursor = next; p.full() {
@@ -289,4 +308,10 @@ func (s *Space) opened(sealed string) (store.Cursor, error) {
 		return "", errCursor()
 	}
 	return store.Cursor(cursor), nil
+}
+
+func (p *sending) sends(v Exchanged, bytes int) {
+	p.page.Versions = append(p.page.Versions, v)
+	p.listed++
+	p.bytes += bytes
 }

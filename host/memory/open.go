@@ -49,6 +49,8 @@ type Options struct {
 	KeyQuotas func(id string) []KeyQuota
 	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
 	IsPrivate func(collection string) bool
+	// Synced returns the collections of families that are here and granted, whose records may be exchanged with other spaces. Nil: none.
+	Synced func() []SyncedCollection
 	// Hooks returns what takes part in stores and searches at a moment, or nil. Nil: nothing ever does.
 	Hooks func() Hooks
 	// FeedLimits is feed.Options.Limits.
@@ -126,6 +128,7 @@ func newSpace(o Options) *Space {
 		checkKey:     o.CheckKey,
 		keyQuotas:    o.KeyQuotas,
 		isPrivate:    o.IsPrivate,
+		synced:       o.Synced,
 		hooks:        o.Hooks,
 		catalogue:    lineage.New(),
 		usage:        quota.New(),

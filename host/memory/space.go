@@ -69,6 +69,7 @@ type Space struct {
 	checkKey     func(id string) error                    // nil: all hold
 	keyQuotas    func(id string) []KeyQuota               // nil: keys have none
 	isPrivate    func(collection string) bool
+	synced       func() []SyncedCollection
 
 	deepChain int
 	readOnly  bool

@@ -65,6 +65,7 @@ func (w wire) page(p page, up bool) (page, error) {
 		json.NewEncoder(w.sent).Encode(p.header)
 		json.NewEncoder(w.sent).Encode(p.versions)
 		json.NewEncoder(w.sent).Encode(p.counts)
+		json.NewEncoder(w.sent).Encode(p.records)
 	}
 	data, broken := w.pass(b.Bytes())
 	p, err := (&packing{}).read(bytes.NewReader(data))
@@ -109,6 +110,30 @@ func (w wire) Receive(ctx context.Context, p page) (Result, error) {
 	}
 	if w.took != nil {
 		w.took(done)
+	}
+	return through(w, done, false)
+}
+
+func (w wire) Records(ctx context.Context, r recordRequest) (page, error) {
+	r, err := through(w, r, true)
+	if err != nil {
+		return page{}, err
+	}
+	p, err := w.server.records(ctx, w.who, r)
+	if err != nil {
+		return p, err
+	}
+	return w.page(p, false)
+}
+
+func (w wire) Record(ctx context.Context, p page) (Result, error) {
+	p, err := w.page(p, true)
+	if err != nil {
+		return Result{}, err
+	}
+	done, err := w.server.record(ctx, w.who, p)
+	if err != nil {
+		return done, err
 	}
 	return through(w, done, false)
 }
@@ -187,6 +212,8 @@ func (c counted) join(o counted) {
 // model runs three spaces, and says what each has after each step: an edit replaces what its author had seen; edits that did not know of each
 // other are a conflict unless they say the same, and the decision replaces both.
 type model struct {
+	kept    int    // records, for their values
+	last    string // the value that one space gave a record after the last circle; empty: there was none
 	t       *testing.T
 	random  *rand.Rand
 	worlds  []*world
@@ -202,7 +229,7 @@ func newModel(t *testing.T, seed uint64, page int) *model {
 	m := &model{t: t, random: rand.New(rand.NewPCG(seed, 40)), exact: page == 0}
 	for i, name := range []string{"laptop", "desk", "hub"} {
 		clock := testclock.At(time.Date(2026, 3, 1, 7*i, 0, i, 0, time.UTC)) // hours apart
-		s := testspace.Open(t, testspace.Options{Clock: clock.Now})
+		s := testspace.Open(t, testspace.Options{Clock: clock.Now, Synced: synced})
 		m.worlds = append(m.worlds, &world{Space: &Space{Memory: s, Caller: owner(name), Page: page}, name: name, clock: clock, has: map[string]entry{}, known: known{}, counted: counted{}})
 	}
 	_, err := m.worlds[0].access().Store(t.Context(), memory.Location{}, []memory.Item{{Key: "always", Value: json.RawMessage("1")}}, memory.Write{})
@@ -566,14 +593,17 @@ func (m *model) converge() {
 	}
 	m.countsAlike()
 	m.logsAlike()
+	m.recordsAlike()
 }
 
 func (m *model) step() {
 	w := m.worlds[m.random.IntN(3)]
 	w.clock.Add(time.Second)
 	switch k := m.random.IntN(1000); {
-	case k < 600:
+	case k < 550:
 		m.store(w, "")
+	case k < 600:
+		m.record(w)
 	case k < 700:
 		m.access(w)
 	case k < 860:

@@ -26,11 +26,12 @@ type Result struct {
 	Version   uint64     `json:"version,omitempty"` // of the last commit; 0: there was nothing to write
 	Counted   int        `json:"counted,omitempty"` // memories that have other counters now
 	Events    int        `json:"events,omitempty"`  // of logs, written
+	Records   int        `json:"records,omitempty"` // of families, written
 }
 
 func (r *Result) add(o Result) {
 	r.Taken, r.Known, r.Conflicts, r.Version = r.Taken+o.Taken, r.Known+o.Known, append(r.Conflicts, o.Conflicts...), max(r.Version, o.Version)
-	r.Counted, r.Events = r.Counted+o.Counted, r.Events+o.Events
+	r.Counted, r.Events, r.Records = r.Counted+o.Counted, r.Events+o.Events, r.Records+o.Records
 }
 
 // progress is how far a branch has received. It is kept on the branch, in the commit of what it received.

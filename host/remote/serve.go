@@ -60,7 +60,7 @@ func (r *reading) enter(ctx context.Context) (leave func(), err error) {
 func (s *Server) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{}
 	for path, serve := range map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.taking(s.receive), waitPath: s.serveWait,
-		countsPath: s.serveCounts, countPath: s.taking(s.count)} {
+		countsPath: s.serveCounts, countPath: s.taking(s.count), recordsPath: s.serveRecords, recordPath: s.taking(s.record)} {
 		routes[path] = func(w http.ResponseWriter, r *http.Request) {
 			if s.Longest != nil {
 				r.Body = http.MaxBytesReader(w, r.Body, s.Longest(r))
@@ -99,6 +99,9 @@ func (s *Server) introduce(ctx context.Context, who memory.Caller, r introductio
 		return a, err
 	}
 	a = introduced{Space: p.Space, Branch: p.Branch, At: p.At, Scope: p.Scope, Known: p.Known}
+	if err := s.introduceRecords(ctx, us, r, &a); err != nil {
+		return a, err
+	}
 	if !r.Push {
 		a.Counts, err = us.CountMark(ctx, p.Scope)
 		return a, err

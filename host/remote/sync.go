@@ -25,6 +25,10 @@ type Peer interface {
 	Counts(ctx context.Context, r countRequest) (page, error)
 	// Count gives a page of counters to the other space.
 	Count(ctx context.Context, p page) (Result, error)
+	// Records returns a page of the records of families that were changed there.
+	Records(ctx context.Context, r recordRequest) (page, error)
+	// Record gives a page of records to the other space.
+	Record(ctx context.Context, p page) (Result, error)
 }
 
 // introduction is what a space says that begins an exchange.
@@ -34,6 +38,8 @@ type introduction struct {
 	Scope  provenance.Scope     `json:"scope"`
 	Push   bool                 `json:"push,omitempty"` // it will send
 	Known  provenance.Knowledge `json:"known,omitempty"`
+	// Records are the collections of families whose records it exchanges.
+	Records []string `json:"records,omitempty"`
 }
 
 // introduced is the answer.
@@ -47,6 +53,9 @@ type introduced struct {
 	Received *progress `json:"received,omitempty"`
 	// Counts is the present mark of the counters, or of a push the one up to which those of the sender are known.
 	Counts memory.CountMark `json:"counts,omitempty"`
+	// Records are those of the collections that the other space exchanges, too, with this key, and RecordMarks their marks, as Counts is one.
+	Records     []string    `json:"records,omitempty"`
+	RecordMarks recordMarks `json:"record_marks,omitzero"`
 }
 
 // request asks for a page of versions.
@@ -119,6 +128,9 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 	}
 	if done, err = s.pullVersions(ctx, from, r, ours, theirs); err == nil && e.Branch == memory.Default {
 		done.Counted, err = s.pullCounts(ctx, from, theirs)
+	}
+	if err == nil {
+		done.Records, err = s.pullRecords(ctx, from, e, ours.Space, theirs)
 	}
 	if err == nil && done.Events > 0 {
 		err = s.Memory.As(s.Caller).NameSpace(ctx, e.Remote, theirs.Space, memory.Write{})
@@ -209,6 +221,11 @@ func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (our
 		return ours, theirs, err
 	}
 	hello := introduction{Space: own.Space, Branch: e.Branch, Scope: own.Scope, Push: push}
+	direction := memory.ToWrite
+	if push {
+		direction = memory.ToRead
+	}
+	hello.Records = us.SyncedCollections(direction)
 	if push {
 		if own, err = us.Peer(ctx, e.Branch, 0, scope, memory.ToRead); err != nil {
 			return ours, theirs, err
@@ -249,6 +266,9 @@ func (s *Space) push(ctx context.Context, to Peer, e Exchange) (done Result, err
 	}
 	if done, err = s.pushVersions(ctx, to, e, ours, theirs); err == nil && e.Branch == memory.Default {
 		done.Counted, err = s.pushCounts(ctx, to, ours, theirs)
+	}
+	if err == nil {
+		done.Records, err = s.pushRecords(ctx, to, e, ours, theirs)
 	}
 	return done, err
 }

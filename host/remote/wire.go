@@ -36,7 +36,10 @@ type header struct {
 	Scope    provenance.Scope     `json:"scope"`
 	Known    provenance.Knowledge `json:"known"`              // what the sender knows
 	Strategy memory.Strategy      `json:"strategy,omitempty"` // of a push
-	Mark     memory.CountMark     `json:"mark,omitempty"`     // of the sender's counters, of which this is the last page
+	Mark     memory.CountMark     `json:"mark,omitempty"`     // of the sender's counters or records, of which this is the last page
+	// Shared and Collections are of a page of records: whether all branches share them, and which are exchanged.
+	Shared      bool     `json:"shared,omitempty"`
+	Collections []string `json:"collections,omitempty"`
 }
 
 // trailer ends a page: what was cut short has none.
@@ -51,12 +54,16 @@ type page struct {
 	header
 	versions []memory.Exchanged
 	counts   []memory.Replicated
+	records  []memory.ExchangedRecord
 	next     string
 }
 
-// countsLine is a line with counters.
+func (p *page) lines() int { return len(p.versions) + len(p.counts) + len(p.records) }
+
+// countsLine is a line with counters, or with a record of a family.
 type countsLine struct {
-	Counted *memory.Replicated `json:"counted,omitempty"`
+	Counted *memory.Replicated      `json:"counted,omitempty"`
+	Record  *memory.ExchangedRecord `json:"record,omitempty"`
 }
 
 // packing keeps compressors, which have megabytes. The zero value is ready for use.
@@ -92,10 +99,13 @@ func (k *packing) write(w io.Writer, p page) error {
 		err = lines.Encode(p.versions[i])
 	}
 	for i := 0; err == nil && i < len(p.counts); i++ {
-		err = lines.Encode(countsLine{&p.counts[i]})
+		err = lines.Encode(countsLine{Counted: &p.counts[i]})
+	}
+	for i := 0; err == nil && i < len(p.records); i++ {
+		err = lines.Encode(countsLine{Record: &p.records[i]})
 	}
 	if err == nil {
-		err = lines.Encode(trailer{true, len(p.versions) + len(p.counts), p.next})
+		err = lines.Encode(trailer{true, p.lines(), p.next})
 	}
 	return errors.Join(err, packed.Close())
 }
@@ -136,18 +146,21 @@ func (p *page) read(lines *bufio.Scanner) error {
 			return err
 		}
 		if one.End {
-			if n := len(p.versions) + len(p.counts); one.trailer.Versions != n || len(one.Next) > longestToken {
+			if n := p.lines(); one.trailer.Versions != n || len(one.Next) > longestToken {
 				return fmt.Errorf("the other space sent %d versions, and says that it sent %d", n, one.trailer.Versions)
 			}
 			p.next = one.Next
 			return nil
 		}
-		if len(p.versions)+len(p.counts) == mostVersions {
+		if p.lines() == mostVersions {
 			return fmt.Errorf("the other space sent more than %d versions in one page", mostVersions)
 		}
-		if one.Counted != nil {
+		switch {
+		case one.Counted != nil:
 			p.counts = append(p.counts, *one.Counted)
-		} else {
+		case one.Record != nil:
+			p.records = append(p.records, *one.Record)
+		default:
 			p.versions = append(p.versions, one.Exchanged)
 		}
 	}

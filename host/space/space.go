@@ -127,7 +127,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 	closing.Later("the vectors", p.Embedders.Close)
 	p.Memory, err = memory.Open(ctx, memory.Options{
 		Engine: p.Engine, Index: index, Vectors: p.Embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly, Follows: follows,
-		Purging: a.Purging, CheckKey: a.CheckKey, KeyQuotas: a.KeyQuotas, Hooks: p.proxy.Hooks, IsPrivate: p.proxy.IsPrivate, FeedLimits: p.proxy.FeedLimits,
+		Purging: a.Purging, CheckKey: a.CheckKey, KeyQuotas: a.KeyQuotas, Hooks: p.proxy.Hooks, IsPrivate: p.proxy.IsPrivate, Synced: p.proxy.Synced, FeedLimits: p.proxy.FeedLimits,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)

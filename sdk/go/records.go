@@ -19,6 +19,7 @@ type Records[T any] struct {
 	Unversioned bool       // only the newest version of a record can be read; with Per: "space"
 	Open        bool       // its records hold nothing that is private to an agent: whoever may read their namespace may read them
 	Private     bool       // no other family may read the records
+	Sync        string     // newest: records travel to other machines, and the one that was written last wins; empty: they do not
 	Namespace   string     // where the records are; empty: in the call's namespace
 }
 

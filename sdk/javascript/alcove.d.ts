@@ -117,7 +117,7 @@ declare module "alcove" {
     capabilities?: { name: Capability; scope?: string[]; reason: string }[];
     config?: { key: string; description?: string; shared?: boolean; category?: string; schema?: object; default: unknown }[];
     config_rules?: { rule: "sum" | "less_than" | "one_of"; keys: string[]; equals?: number; within?: number }[];
-    collections?: { name: string; per?: "branch" | "space"; expires?: string; searchable?: string[]; indexes?: string[][]; versioned?: boolean; open?: boolean; private?: boolean }[];
+    collections?: { name: string; per?: "branch" | "space"; expires?: string; searchable?: string[]; indexes?: string[][]; versioned?: boolean; open?: boolean; private?: boolean; sync?: "never" | "newest" }[];
     limits?: { [name: string]: number };
     tools?: { [K in keyof I]: Tool<I[K]> };
     hooks?: Hooks;

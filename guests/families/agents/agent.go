@@ -7,7 +7,7 @@ import (
 )
 
 // registered are the registrations in a namespace, by agent.
-var registered = alcove.Records[agent]{Name: "agent", Per: "space"}
+var registered = alcove.Records[agent]{Name: "agent", Per: "space", Sync: "newest"}
 
 // agent is a registration.
 //

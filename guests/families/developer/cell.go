@@ -2,7 +2,7 @@ package developer
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-var cells = alcove.Records[cellState]{Name: "cell", Open: true}
+var cells = alcove.Records[cellState]{Name: "cell", Open: true, Sync: "newest"}
 
 // cellState is a cell as it is kept.
 type cellState struct {

@@ -5,7 +5,7 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-var documents = alcove.Records[alcove.Raw]{Name: "json", Open: true}
+var documents = alcove.Records[alcove.Raw]{Name: "json", Open: true, Sync: "newest"}
 
 // Document reads and writes inside documents by JSONPath.
 //

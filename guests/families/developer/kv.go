@@ -2,7 +2,7 @@ package developer
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-var keyValues = alcove.Records[alcove.Raw]{Name: "kv", Open: true}
+var keyValues = alcove.Records[alcove.Raw]{Name: "kv", Open: true, Sync: "newest"}
 
 // KeyValue puts and gets values by key.
 //

@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	vectors     = alcove.Records[vectorRecord]{Name: "vec", Open: true}
-	collections = alcove.Records[collectionInfo]{Name: "vec-info", Open: true}
+	vectors     = alcove.Records[vectorRecord]{Name: "vec", Open: true, Sync: "newest"}
+	collections = alcove.Records[collectionInfo]{Name: "vec-info", Open: true, Sync: "newest"}
 )
 
 // vectorRecord is a vector as it is kept, at COLLECTION|KEY.

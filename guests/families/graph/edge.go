@@ -9,7 +9,7 @@ import (
 
 // edges are links, each stored twice: where it begins under out|src|relation|dst, and where it ends under in|dst|relation|src, so that the
 // links of a node in either direction are those under one prefix.
-var edges = alcove.Records[edge]{Name: "edge", Open: true}
+var edges = alcove.Records[edge]{Name: "edge", Open: true, Sync: "newest"}
 
 // edge is a link as it is stored.
 type edge struct {

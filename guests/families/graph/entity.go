@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	entities = alcove.Records[entity]{Name: "entity", Open: true, Searchable: []string{"name", "aliases"}}
+	entities = alcove.Records[entity]{Name: "entity", Open: true, Searchable: []string{"name", "aliases"}, Sync: "newest"}
 	// aliases are the entities by their folded names.
-	aliases = alcove.Records[alias]{Name: "alias", Open: true}
+	aliases = alcove.Records[alias]{Name: "alias", Open: true, Sync: "newest"}
 )
 
 // entity is a person, project or thing.

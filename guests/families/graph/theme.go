@@ -2,7 +2,7 @@ package graph
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-var themes = alcove.Records[theme]{Name: "theme", Open: true, Searchable: []string{"name", "description"}}
+var themes = alcove.Records[theme]{Name: "theme", Open: true, Searchable: []string{"name", "description"}, Sync: "newest"}
 
 // theme groups facts and entities under a name.
 //

@@ -7,7 +7,7 @@ import (
 )
 
 // signals are the ratings of facts, and reports of failures.
-var signals = alcove.Records[Signal]{Name: "signal", Per: "branch", Expires: "365d"}
+var signals = alcove.Records[Signal]{Name: "signal", Per: "branch", Expires: "365d", Sync: "newest"}
 
 // prefixSignal is that of the ids of signals.
 const prefixSignal = "sig:"

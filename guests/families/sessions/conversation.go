@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	conversations = alcove.Records[conversation]{Name: "conversation"}
+	conversations = alcove.Records[conversation]{Name: "conversation", Sync: "newest"}
 	// items are the facts of conversations. Turns are memories.
-	items = alcove.Records[item]{Name: "item", Indexes: [][]string{{"factId"}}}
+	items = alcove.Records[item]{Name: "item", Indexes: [][]string{{"factId"}}, Sync: "newest"}
 )
 
 // conversation is a thread of turns and facts.

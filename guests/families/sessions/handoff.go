@@ -3,7 +3,7 @@ package sessions
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // handoffs are what agents pass to others.
-var handoffs = alcove.Records[handoff]{Name: "handoff", Indexes: [][]string{{"to", "acknowledgedAt", "at"}}}
+var handoffs = alcove.Records[handoff]{Name: "handoff", Indexes: [][]string{{"to", "acknowledgedAt", "at"}}, Sync: "newest"}
 
 // handoff is work that an agent passes to another.
 //

@@ -48,6 +48,18 @@ func (f *Catalogue) DeclarationOf(collection string) *abi.Collection {
 	return nil
 }
 
+// Usable returns the usable families, by name.
+func (f *Catalogue) Usable() (list []*Family) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(f.known)) {
+		if x := f.known[name]; x.fault == "" {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // Names returns the names of all families, sorted.
 func (f *Catalogue) Names() []string {
 	f.mu.RLock()

@@ -18,6 +18,7 @@ type Options struct {
 	Clock     func() time.Time             // default: time.Now
 	IsPrivate func(collection string) bool // see memory.Options
 	Hooks     func() memory.Hooks          // see memory.Options
+	Synced    func() []memory.SyncedCollection
 }
 
 // Open opens a memory. Its store is checked and closed with its test. What it stores is not synced to the disk.
@@ -30,7 +31,7 @@ func Open(t testing.TB, o Options) *memory.Space {
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
-	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: o.Clock, IsPrivate: o.IsPrivate, Hooks: o.Hooks})
+	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: o.Clock, IsPrivate: o.IsPrivate, Hooks: o.Hooks, Synced: o.Synced})
 	if err != nil {
 		t.Fatalf("open the memory: %v", err)
 	}

@@ -67,7 +67,7 @@ func (f *family) addCollection(value ast.Expr) error {
 
 // declare sets a field of a collection.
 func (f *family) declare(c *collection, name string, value ast.Expr) (err error) {
-	text := map[string]*string{"Name": &c.Name, "Per": &c.Per, "Expires": &c.Expires}[name]
+	text := map[string]*string{"Name": &c.Name, "Per": &c.Per, "Expires": &c.Expires, "Sync": &c.Sync}[name]
 	switch {
 	case text != nil:
 		*text, err = f.text(value)
@@ -89,7 +89,7 @@ func (f *family) declare(c *collection, name string, value ast.Expr) (err error)
 			c.Versioned = new(false)
 		}
 	default:
-		return fmt.Errorf("%s: a collection is declared with Name, Per, Expires, Searchable, Indexes, Unversioned, Open and Private; use In for a namespace", f.at(value.Pos()))
+		return fmt.Errorf("%s: a collection is declared with Name, Per, Expires, Searchable, Indexes, Unversioned, Open, Private and Sync; use In for a namespace", f.at(value.Pos()))
 	}
 	return err
 }
