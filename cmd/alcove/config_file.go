@@ -22,6 +22,9 @@ type pendingError struct {
 }
 
 func (e *pendingError) Error() string {
+	if e.changes == 1 {
+		return fmt.Sprintf("1 change: alcove config apply %s makes it", quoted(e.file))
+	}
 	return fmt.Sprintf("%d changes: alcove config apply %s makes them", e.changes, quoted(e.file))
 }
 

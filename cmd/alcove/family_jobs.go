@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
@@ -9,19 +11,26 @@ import (
 
 func (a *app) familyJobsCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "jobs", Short: "List, run, retry or cancel background jobs of families", Args: noArguments,
-		Long: "List background jobs of families with their states, and when those with a schedule run next.",
+		Use: "jobs [NAME]", Short: "List, run, retry or cancel background jobs of families", Args: arguments(0, 1),
+		Long: "List background jobs of families, or of one, with their states, and when those with a schedule run next.",
 		Example: `  alcove family jobs
+  alcove family jobs timeline
   alcove family jobs run timeline digest
   alcove family jobs retry 20260301120000.000-7f3a
   alcove family jobs cancel 20260301120000.000-7f3a`,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			list, err := query(c.Context(), a, operator.ListFamilyJobs)
 			if err != nil {
 				return err
 			}
+			if len(args) > 0 {
+				list = slices.DeleteFunc(list, func(j operator.FamilyJob) bool { return j.Family != args[0] })
+			}
 			if a.asJSON {
 				return a.printJSON(list)
+			}
+			if len(args) > 0 && len(list) == 0 {
+				return a.printf("family %s has no jobs\n", terminal.Line(args[0]))
 			}
 			for _, j := range list {
 				if j.State == operator.JobScheduled {

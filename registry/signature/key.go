@@ -100,6 +100,9 @@ func EncodePair(key ed25519.PrivateKey) []byte { return append([]byte{pairID}, k
 
 // ParsePair reads a serialized key pair.
 func ParsePair(data []byte) (ed25519.PrivateKey, error) {
+	if bytes.HasPrefix(data, []byte("ssh-")) || bytes.HasPrefix(data, []byte("-----BEGIN OPENSSH")) {
+		return nil, errors.New("it is a key of SSH: add it to the agent with ssh-add, and name it with ssh-agent:COMMENT, as ssh-add -l shows it")
+	}
 	if len(data) != 1+ed25519.PrivateKeySize || data[0] != pairID {
 		return nil, fmt.Errorf("it is no secret key: give the %d bytes that alcove family keygen or wasmsign2 keygen writes", 1+ed25519.PrivateKeySize)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -164,6 +165,9 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 	torn[64] ^= 1
 	if _, err := ParsePair(torn); err == nil {
 		t.Error("halves of two keys are taken")
+	}
+	if _, err := ParsePair([]byte("ssh-ed25519 AAAA author@laptop")); err == nil || !strings.Contains(err.Error(), "ssh-agent:COMMENT") {
+		t.Errorf("a key of SSH: got %v, want how it signs", err)
 	}
 	if _, err := ParsePublic(EncodePair(keyOf(7))); err == nil {
 		t.Error("a secret key is taken as a public one")

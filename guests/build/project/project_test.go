@@ -104,3 +104,23 @@ func TestAGoProjectHasItsGenerator(t *testing.T) {
 		t.Errorf("from a manifest: %q, %s%s", files["alcove_gen.go"], files["alcove.dev.json"], files["README.md"])
 	}
 }
+
+// A project generates its manifest when it is built, unless its author brings one.
+func TestAProjectGeneratesItsManifestUnlessItIsGiven(t *testing.T) {
+	for _, language := range []string{"rust", "c", "cpp", "zig", "assemblyscript"} {
+		files, err := collected(t).New("green-tea", language)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const generates = `"${ALCOVE:-alcove}" family gen family.`
+		if !strings.Contains(files["build.sh"], generates) || !strings.Contains(files["alcove.dev.json"], `"generated": ["manifest.json"]`) || !strings.Contains(files["README.md"], "generates `manifest.json`") {
+			t.Errorf("%s: not all of build.sh, alcove.dev.json and README.md generate the manifest:\n%s%s%s", language, files["build.sh"], files["alcove.dev.json"], files["README.md"])
+		}
+		if err := project.Stub(files, language, "green-tea", []byte("{}"), []string{"green_tea_brew"}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(files["build.sh"], "family gen") || !strings.Contains(files["build.sh"], "raw.wasm") || files["manifest.json"] != "{}" {
+			t.Errorf("%s: from a manifest, build.sh is\n%s", language, files["build.sh"])
+		}
+	}
+}

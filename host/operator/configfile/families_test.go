@@ -60,7 +60,7 @@ func TestTrustedKeysBecomeThoseOfTheFileAndStayRevoked(t *testing.T) {
 		{"{signatures: 1, keys: {author: {public: " + author + ", expires: 2099-12-31}, reviewer: {public: " + reviewer + "}}}", `create trusted key author: expires: "2100-01-01T00:00:00Z"; public: "` + author + `"`},
 		{"keys: {author: {public: " + author + ", revoked: stolen}}", `change trusted key author: revoked: "stolen"`},
 		{"keys: {author: {public: " + author + "}}", ""},
-		{"{prune: true, signatures: 0, keys: {author: {public: " + author + "}}}", "change signatures: by 0 trusted keys, was 1\nremove trusted key reviewer"},
+		{"{prune: true, signatures: 0, keys: {author: {public: " + author + "}}}", "change signatures: by 0 of the trusted keys, was 1\nremove trusted key reviewer"},
 	} {
 		said, _ := apply(t, s.Acts, "version: 1\ntrust:\n  "+c.body+"\n")
 		if !strings.HasPrefix(said, c.says) || c.says == "" && said != "" {

@@ -51,7 +51,7 @@ func (f *File) trust(ctx context.Context, s operator.Server) ([]Change, error) {
 		}
 	}
 	if n := f.Trust.Signatures; n != nil && *n != have.Signatures {
-		list = append(list, Change{Does: Alter, Section: "signatures", Details: []string{fmt.Sprintf("by %d trusted keys, was %d", *n, have.Signatures)}, OfLock: true, act: trusting(operator.TrustRequest{Signatures: n})})
+		list = append(list, Change{Does: Alter, Section: "signatures", Details: []string{fmt.Sprintf("by %d of the trusted keys, was %d", *n, have.Signatures)}, OfLock: true, act: trusting(operator.TrustRequest{Signatures: n})})
 	}
 	return list, nil
 }

@@ -3,7 +3,7 @@ from datetime import date
 
 import alcove
 
-alcove.family(name="reminders", version="1.0.0", license="Apache-2.0", collections=[{"name": "cards"}],
+alcove.family(name="reminders", version="1.0.0", description="Cards that come back at growing intervals.", license="Apache-2.0", collections=[{"name": "cards"}],
               capabilities=[{"name": "record", "scope": ["cards"], "reason": "to keep the cards"}])
 
 
@@ -15,7 +15,7 @@ def keep(c, card, value):
     c.record.put(collection="cards", items=[{"key": card, "value": value}])
 
 
-@alcove.tool(output={"card": str, "due": int})
+@alcove.tool(input={"card": alcove.t.string("", maxLength=100), "text": str}, output={"card": str, "due": int})
 def reminders_add(c: alcove.Call, card: str, text: str):
     """Add a card, due today."""
     if not card:
@@ -24,7 +24,7 @@ def reminders_add(c: alcove.Call, card: str, text: str):
     return {"card": card, "due": today()}
 
 
-@alcove.tool(output={"card": str, "days": int, "due": int})
+@alcove.tool(input={"card": str, "grade": alcove.t.integer("", minimum=0, maximum=5)}, output={"card": str, "days": int, "due": int})
 def reminders_review(c: alcove.Call, card: str, grade: int):
     """Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970."""
     record = c.record.get(collection="cards", keys=[card])["records"][0]
@@ -42,7 +42,7 @@ def reminders_review(c: alcove.Call, card: str, grade: int):
     return {"card": card, "days": v["days"], "due": v["due"]}
 
 
-@alcove.tool(read_only=True, output={"cards": list})
+@alcove.tool(read_only=True, output={"cards": alcove.t.list(alcove.t.object({"card": str, "text": str}))})
 def reminders_due(c: alcove.Call):
     """List the cards that are due, by their names."""
     records = c.record.list(collection="cards", limit=1000)["records"]

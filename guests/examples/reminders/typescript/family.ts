@@ -7,12 +7,12 @@ const today = () => Math.floor(Date.now() / 86400000);
 const keep = (c: Call, card: string, value: Card) => c.record.put({ collection: "cards", items: [{ key: card, value }] });
 
 export default family({
-  name: "reminders", version: "1.0.0", description: "Cards that come back at growing intervals", license: "Apache-2.0", collections: [{ name: "cards" }],
+  name: "reminders", version: "1.0.0", description: "Cards that come back at growing intervals.", license: "Apache-2.0", collections: [{ name: "cards" }],
   capabilities: [{ name: "record", scope: ["cards"], reason: "to keep the cards" }],
   tools: {
     reminders_add: {
       description: "Add a card, due today.",
-      input: { card: t.string(), text: t.string() },
+      input: { card: t.string("", { maxLength: 100 }), text: t.string() },
       output: { card: t.string(), due: t.integer() },
       call({ card, text }, c) {
         if (!card) fail("invalid_argument", "name the card");
@@ -39,7 +39,7 @@ export default family({
     reminders_due: {
       description: "List the cards that are due, by their names.",
       readOnly: true,
-      output: { cards: t.list(t.any()) },
+      output: { cards: t.list(t.object({ card: t.string(), text: t.string() })) },
       call(input, c) {
         const { records } = c.record.list({ collection: "cards", limit: 1000 });
         return { cards: records.filter((r) => r.value.due <= today()).map((r) => ({ card: r.key, text: r.value.text })) };
