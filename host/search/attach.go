@@ -54,22 +54,27 @@ func (x *Index) Refs(numbers []uint32) (refs []Ref, err error) {
 }
 
 func (x *Index) semanticAdd(number uint32, e Embedding) {
-	x.unchanged = false
 	if s := x.vectors(); s != nil {
 		s.Add(number, x.ref(x.table.row(number)), e)
 	}
 }
 
 func (x *Index) semanticRemove(number uint32) {
-	x.unchanged = false
 	if s := x.vectors(); s != nil {
 		s.Remove(number)
 	}
 }
 
-// tellSaved tells the Semantic which saved state the numbers are of, unless they have changed since it was collected. The caller holds mu.
+// tellSaving tells the Semantic that the numbers are collected. The caller holds mu.
+func (x *Index) tellSaving() {
+	if s := x.vectors(); s != nil {
+		s.Saving()
+	}
+}
+
+// tellSaved tells the Semantic which saved state has the numbers that were collected last. The caller holds mu.
 func (x *Index) tellSaved(state string) {
-	if s := x.vectors(); s != nil && x.unchanged {
+	if s := x.vectors(); s != nil {
 		s.Saved(state)
 	}
 }

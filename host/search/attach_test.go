@@ -16,6 +16,7 @@ type registry struct {
 	held  Held
 	of    map[uint32]string
 	saved string // until something is added or removed
+	since bool   // something was, since the last Saving
 	gone  int    // removed since Begin
 }
 
@@ -30,20 +31,28 @@ func (r *registry) Begin(d Documents, h Held) {
 func (r *registry) Saved(state string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.saved = state
+	if !r.since {
+		r.saved = state
+	}
+}
+
+func (r *registry) Saving() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = false
 }
 
 func (r *registry) Add(number uint32, ref Ref, _ Embedding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of[number], r.saved = said(ref), ""
+	r.of[number], r.saved, r.since = said(ref), "", true
 }
 
 func (r *registry) Remove(number uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.of, number)
-	r.saved = ""
+	r.saved, r.since = "", true
 	r.gone++
 }
 

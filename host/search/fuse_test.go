@@ -20,6 +20,7 @@ type counting struct {
 
 func (*counting) Begin(Documents, Held) {}
 
+func (*counting) Saving()      {}
 func (*counting) Saved(string) {}
 
 func (*counting) EmbedDocument(*Doc, DocumentWords) Embedding { return Embedding{} }

@@ -22,6 +22,7 @@ type similar struct {
 
 func (*similar) Begin(Documents, Held) {}
 
+func (*similar) Saving()      {}
 func (*similar) Saved(string) {}
 
 func (s *similar) EmbedDocument(d *Doc, _ DocumentWords) Embedding {

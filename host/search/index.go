@@ -66,8 +66,6 @@ type Index struct {
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
-	unchanged bool // since the table was last collected, no document came or went
-
 	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after tending and building
 
 	tending    sync.Mutex // held while parts are compressed, merged, stored or loaded

@@ -79,7 +79,7 @@ func (x *Index) collect(upTo uint64) (m manifest, snap *paged.Snapshot, state []
 		return m, nil, nil, err
 	}
 	t.lend()
-	x.unchanged = true
+	x.tellSaving()
 	return x.inventory(upTo), t.stored.set.Collect(), state, nil
 }
 

@@ -5,7 +5,7 @@ import "context"
 // Semantic ranks documents by their vectors. Searches with a Vector call it and fuse its scores with the lexical ones.
 //
 // Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
-// Begin, Add, Remove and Saved are called in commit order, one at a time, and must be quick: implementations defer slow work.
+// Begin, Add, Remove, Saving and Saved are called in commit order, one at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
 	// EmbedDocument returns the embedding of a document, whose words are given; the zero Embedding if it will be made later. It is safe for
 	// concurrent use.
@@ -16,8 +16,9 @@ type Semantic interface {
 	Add(number uint32, r Ref, e Embedding)
 	// Remove releases a number.
 	Remove(number uint32)
-	// Saved tells that a saved state of the index has the numbers as they are now: if nothing is added or removed until the index is loaded
-	// again, Begin names that state.
+	// Saving tells that the numbers as they are now are being saved.
+	Saving()
+	// Saved tells that a saved state of the index has the numbers as they were at the last Saving. When it is loaded again, Begin names it.
 	Saved(state string)
 	// Nearest returns up to k documents of a set by similarity to the query's vector, best first. Documents without a
 	// vector are omitted.

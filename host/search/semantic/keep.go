@@ -183,7 +183,7 @@ func (l *lane) assign(w pendingDoc, key digest, at location, v []float32) bool {
 		return false
 	}
 	delete(l.known, key)
-	l.snapshot = false
+	l.snapshot = ""
 	if _, text, err := at.file.digests(at.row); err == nil && l.settings.Costly && text != (digest{}) {
 		l.texts[text] = w.number
 	}
@@ -234,7 +234,7 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 		}
 	}
 	l.mu.Lock()
-	l.snapshot = false
+	l.snapshot = ""
 	for i, r := range rows {
 		if r.number == none || !l.isAt(r.number, r.from) { // it was removed meanwhile
 			l.known[r.key] = location{f, uint32(i)}

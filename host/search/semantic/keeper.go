@@ -86,6 +86,7 @@ type Keeper struct {
 	mu        sync.RWMutex
 	documents search.Documents // nil: the index has none yet
 	held      search.Held      // what the index had at Begin; Numbers grows, and State is that of now
+	unchanged bool             // since the last Saving, nothing was added or removed
 	settled   bool
 	source    Source
 	entries   map[string]*entry
@@ -383,18 +384,36 @@ func (k *Keeper) Begin(d search.Documents, h search.Held) {
 	}
 }
 
+// Saving implements search.Semantic.
+func (k *Keeper) Saving() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.unchanged = true
+	for _, l := range k.lanes() {
+		l.watch()
+	}
+}
+
 // Saved implements search.Semantic.
 func (k *Keeper) Saved(state string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held.State = state
+	if k.unchanged {
+		k.held.State = state
+	}
+	for _, l := range k.lanes() {
+		l.owe(state)
+	}
 }
 
 // Add implements search.Semantic.
 func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held.Numbers, k.held.State = max(k.held.Numbers, number+1), ""
+	k.held.Numbers, k.held.State, k.unchanged = max(k.held.Numbers, number+1), "", false
+	for _, l := range k.lanes() {
+		l.added(number)
+	}
 	if k.options.Gate(r.Collection) <= 0 {
 		return
 	}
@@ -422,7 +441,7 @@ func (k *Keeper) Recheck() {
 func (k *Keeper) Remove(number uint32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held.State = ""
+	k.held.State, k.unchanged = "", false
 	for _, l := range k.lanes() {
 		l.release(number)
 	}

@@ -39,7 +39,8 @@ type lane struct {
 	flights   []*flight
 	known     map[digest]location // unclaimed rows
 	tail      []row               // not yet in a file; number none: removed. Vectors are in set, with their place in the tail
-	snapshot  bool                // the stored snapshot is of the set as it is
+	owed      *owed               // nil: no snapshot is
+	snapshot  string              // the state of the index that the stored snapshot is of, if it is of the set as it is; empty: it is not
 	since     time.Time           // when the tail began
 	texts     map[digest]uint32
 	refused   map[uint32]bool
@@ -166,6 +167,9 @@ func (l *lane) wait(ctx context.Context) {
 	l.mu.Lock()
 	waiting, since := len(l.tail), l.since
 	l.mu.Unlock()
+	if l.owes() {
+		l.pay(ctx)
+	}
 	if waiting == 0 {
 		l.tidy(ctx)
 		l.keeper.completed(l)
@@ -428,7 +432,7 @@ func (l *lane) append(w pendingDoc, text digest, raw []byte) bool {
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
-	l.snapshot = false
+	l.snapshot = ""
 	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text, raw: raw})
 	return true
 }
@@ -474,6 +478,7 @@ func (l *lane) release(number uint32) {
 	if l.restoring != nil {
 		l.restoring.removed[number] = struct{}{}
 	}
+	l.changes(number)
 	l.forget(number)
 }
 
@@ -484,7 +489,7 @@ func (l *lane) forget(number uint32) {
 		return
 	}
 	l.set.Remove(number)
-	l.snapshot = false
+	l.snapshot = ""
 	text := digest{}
 	if f, stored := from.(*file); stored {
 		var key digest

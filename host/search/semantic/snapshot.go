@@ -24,6 +24,9 @@ const (
 	snapshotMagic = "alcoves1"
 	leastSnapshot = 512      // vectors; with fewer, a start is as quick without
 	mostHead      = 16 << 20 // bytes
+
+	mostWhileInUse = 4 << 20 // vectors of a snapshot that is copied to memory, 24 bytes each, while others come
+	mostChanged    = 1 << 16 // numbers that changed since a state of which no snapshot is written any more
 )
 
 // snapshotHead names the state of the index, and the files in the order of the set's readers.
@@ -74,16 +77,119 @@ func (l *lane) snapshotName() string { return blobPrefix + l.id + "/snapshot" }
 
 // saveSnapshot stores a snapshot of numbers as a state of the index has them. Nobody else uses the lane.
 func (l *lane) saveSnapshot(ctx context.Context, state string) error {
-	if state == "" || l.snapshot || !l.loaded || !l.queue.isEmpty() || l.set.Len() < leastSnapshot {
+	if state == "" || l.snapshot == state || !l.loaded || !l.queue.isEmpty() || l.set.Len() < leastSnapshot {
 		return nil
 	}
-	head := snapshotHead{State: state}
-	readers := make([]vector.Reader, len(l.files))
+	head, readers := l.headOf(state)
+	return l.storeSnapshot(ctx, head, func(w io.Writer) error { return l.set.WriteTo(w, readers) })
+}
+
+// owed is a saved state of the index of which there is no snapshot yet, and the numbers that were added and removed since. A server that is
+// killed leaves that state.
+type owed struct {
+	state   string // empty: it is being saved
+	changed map[uint32]struct{}
+}
+
+// watch notes the numbers that change from now on. The caller holds Keeper.mu.
+func (l *lane) watch() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owed = &owed{changed: map[uint32]struct{}{}}
+}
+
+// owe has a snapshot be written of a state of the index, which had the numbers when the lane began to watch. The caller holds Keeper.mu.
+func (l *lane) owe(state string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.owed != nil {
+		l.owed.state = state
+		l.wakeUp()
+	}
+}
+
+func (l *lane) owes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owed != nil && l.owed.state != ""
+}
+
+// changes notes that a number was added or removed. The caller holds mu.
+func (l *lane) changes(number uint32) {
+	if l.owed == nil {
+		return
+	}
+	if l.owed.changed[number] = struct{}{}; len(l.owed.changed) > mostChanged {
+		l.owed = nil
+	}
+}
+
+// added notes that a number is that of a new document. The caller holds Keeper.mu.
+func (l *lane) added(number uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.changes(number)
+}
+
+// pay writes the snapshot that is owed, without the numbers that have changed: digests tell whose their vectors are.
+func (l *lane) pay(ctx context.Context) {
+	l.work.Lock()
+	defer l.work.Unlock()
+	l.mu.Lock()
+	o := l.owed
+	if n := l.set.Len(); o == nil || o.state == "" || !l.loaded || l.snapshot == o.state || n < leastSnapshot || n > mostWhileInUse {
+		l.owed = nil
+		l.mu.Unlock()
+		return
+	}
+	head, readers := l.headOf(o.state)
+	l.mu.Unlock()
+	rows, left, err := l.set.CopyPart(&l.mu, readers, func(number uint32) bool {
+		_, changed := o.changed[number]
+		return changed
+	})
+	if !l.settle(o, left) {
+		return // it is being saved again, or too much changed
+	}
+	if err == nil {
+		err = l.storeSnapshot(ctx, head, func(w io.Writer) error { _, err := rows.WriteTo(w); return err })
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.snapshot = ""
+		l.mu.Unlock()
+	}
+	if err != nil && ctx.Err() == nil {
+		l.keeper.options.Logger.Warn("after a kill, vectors are assigned again", "embedder", l.name, "error", err)
+	}
+}
+
+// settle ends what is owed once it was copied, and reports whether the copy is of its state: all changes meanwhile were noted.
+func (l *lane) settle(o *owed, left int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.owed != o {
+		return false
+	}
+	l.owed = nil
+	if l.snapshot = ""; left+len(o.changed) == 0 {
+		l.snapshot = o.state
+	}
+	return true
+}
+
+// headOf names a state and the files. The caller holds mu, or nobody else uses the lane.
+func (l *lane) headOf(state string) (head snapshotHead, readers []vector.Reader) {
+	head.State, readers = state, make([]vector.Reader, len(l.files))
 	for i, f := range l.files {
 		head.Files, readers[i] = append(head.Files, snapshotFile{f.name, f.rows, f.sum()}), f
 	}
+	return head, readers
+}
+
+func (l *lane) storeSnapshot(ctx context.Context, head snapshotHead, rows func(io.Writer) error) error {
 	out, in := io.Pipe()
-	go func() { in.CloseWithError(l.writeSnapshot(in, head, readers)) }()
+	go func() { in.CloseWithError(writeSnapshot(in, head, rows)) }()
 	if _, err := l.keeper.options.Blobs.PutBlob(ctx, l.snapshotName(), out); err != nil {
 		out.CloseWithError(err)
 		return fmt.Errorf("save the state of vectors: %w", err)
@@ -91,7 +197,7 @@ func (l *lane) saveSnapshot(ctx context.Context, state string) error {
 	return nil
 }
 
-func (l *lane) writeSnapshot(w io.Writer, head snapshotHead, readers []vector.Reader) error {
+func writeSnapshot(w io.Writer, head snapshotHead, rows func(io.Writer) error) error {
 	text, err := json.Marshal(head)
 	if err != nil {
 		return err
@@ -101,7 +207,7 @@ func (l *lane) writeSnapshot(w io.Writer, head snapshotHead, readers []vector.Re
 	if _, err := all.Write(append(binary.LittleEndian.AppendUint32([]byte(snapshotMagic), uint32(len(text))), text...)); err != nil {
 		return err
 	}
-	if err := l.set.WriteTo(all, readers); err != nil {
+	if err := rows(all); err != nil {
 		return err
 	}
 	_, err = w.Write(binary.LittleEndian.AppendUint32(nil, check.Sum32()))
@@ -110,7 +216,7 @@ func (l *lane) writeSnapshot(w io.Writer, head snapshotHead, readers []vector.Re
 
 func (l *lane) dropSnapshot(ctx context.Context) error {
 	l.mu.Lock()
-	l.snapshot = false
+	l.snapshot = ""
 	l.mu.Unlock()
 	return l.keeper.options.Blobs.DropBlob(ctx, l.snapshotName())
 }
@@ -155,10 +261,14 @@ func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
 	if head.State != r.state {
 		return errOther
 	}
-	kept := make([]vector.Kept, len(head.Files))
+	merged, kept := false, make([]vector.Kept, len(head.Files))
 	for i, f := range head.Files {
 		there := files[f.Name]
-		if there == nil || there.rows != f.Rows || there.sum() != f.Sum {
+		if there == nil {
+			merged = true // digests tell whose its vectors are, wherever they went
+			continue
+		}
+		if there.rows != f.Rows || there.sum() != f.Sum {
 			return errOther
 		}
 		kept[i] = vector.Kept{Reader: there, Rows: f.Rows}
@@ -168,7 +278,9 @@ func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
 	if err := l.set.Restore(rest, kept); err != nil {
 		return err
 	}
-	l.snapshot = true
+	if l.snapshot = r.state; merged {
+		l.snapshot = ""
+	}
 	for number := range r.removed {
 		l.forgetStored(number)
 	}
@@ -179,7 +291,7 @@ func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
 		if err := l.set.PutKept(row.number, decoded(row.raw), nil, uint32(i)); err != nil {
 			return err
 		}
-		l.snapshot = false
+		l.snapshot = ""
 	}
 	return nil
 }
@@ -188,7 +300,7 @@ func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
 func (l *lane) forgetStored(number uint32) {
 	if l.set.Has(number) {
 		l.set.Remove(number)
-		l.snapshot = false
+		l.snapshot = ""
 	}
 }
 

@@ -41,35 +41,59 @@ func BenchmarkStart(b *testing.B) {
 	b.Run("crash", func(b *testing.B) { benchmarkStart(b, "") })
 }
 
-func benchmarkStart(b *testing.B, state string) {
-	n, err := strconv.Atoi(os.Getenv("ALCOVE_VECTORS"))
+// BenchmarkSnapshot copies the snapshot of as many documents.
+func BenchmarkSnapshot(b *testing.B) {
+	n, _, k := benchmarkKeeper(b)
+	defer k.Close()
+	l := k.lanes()[0]
+	_, readers := l.headOf("state")
+	for b.Loop() {
+		if _, left, err := l.set.CopyPart(&l.mu, readers, func(uint32) bool { return false }); left > 0 || err != nil {
+			b.Fatalf("the copy leaves out %d vectors, want none: %v", left, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns-each")
+}
+
+// benchmarkKeeper is a Keeper of n documents, whose vectors are in files.
+func benchmarkKeeper(b *testing.B) (n int, engine *bolt.Engine, k *Keeper) {
+	var err error
+	n, err = strconv.Atoi(os.Getenv("ALCOVE_VECTORS"))
 	if err != nil {
 		n = 100_000
 	}
-	engine, err := bolt.Open(b.Context(), b.TempDir(), bolt.Options{NoSync: true})
+	engine, err = bolt.Open(b.Context(), b.TempDir(), bolt.Options{NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer engine.Close()
-	settings := Settings{Name: "words", Identity: "1", Dimensions: 128, Instant: none128{}}
-	open := func() *Keeper {
-		k := New(Options{Blobs: engine, FlushAfter: time.Millisecond})
-		if err := k.Set(settings); err != nil {
-			b.Fatal(err)
-		}
-		k.Start(none128{})
-		return k
-	}
-	settle := func(k *Keeper, vectors int) {
-		for s := k.Status()[0]; s.Vectors < vectors || s.Waiting > 0; s = k.Status()[0] {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	k := open()
+	b.Cleanup(func() { engine.Close() })
+	k = benchmarkOpen(b, engine)
+	k.Start(none128{})
 	for i := range n {
 		k.Add(uint32(i), benchRef(uint32(i)), search.Embedding{By: k.instant().id, Vector: randomVector(uint64(i))[:128]})
 	}
-	settle(k, n)
+	settled128(k, n)
+	return n, engine, k
+}
+
+func benchmarkOpen(b *testing.B, engine *bolt.Engine) *Keeper {
+	k := New(Options{Blobs: engine, FlushAfter: time.Millisecond})
+	if err := k.Set(Settings{Name: "words", Identity: "1", Dimensions: 128, Instant: none128{}}); err != nil {
+		b.Fatal(err)
+	}
+	return k
+}
+
+// settled128 waits until vectors are there and in files.
+func settled128(k *Keeper, vectors int) {
+	for s := k.Status()[0]; s.Vectors < vectors || s.Waiting > 0 || k.lanes()[0].tailLen() > 0; s = k.Status()[0] {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func benchmarkStart(b *testing.B, state string) {
+	n, engine, k := benchmarkKeeper(b)
+	k.Saving()
 	k.Saved(state)
 	if err := k.Close(); err != nil {
 		b.Fatal(err)
@@ -79,13 +103,10 @@ func benchmarkStart(b *testing.B, state string) {
 	for b.Loop() {
 		before := heap()
 		start := time.Now()
-		k := New(Options{Blobs: engine, FlushAfter: time.Millisecond})
-		if err := k.Set(settings); err != nil {
-			b.Fatal(err)
-		}
+		k := benchmarkOpen(b, engine)
 		k.Begin(none128{}, search.Held{Numbers: uint32(n), Documents: n, State: state})
 		k.Start(none128{})
-		settle(k, n)
+		settled128(k, n)
 		all += time.Since(start)
 		size += heap() - before
 		if err := k.Close(); err != nil {

@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // The format of a snapshot; numbers are little-endian:
@@ -26,25 +26,133 @@ var errSource = errors.New("a vector is not in any of the files")
 // WriteTo writes a snapshot: the set without its vectors of full precision, all of which one of the readers must have. Nobody changes the set
 // meanwhile.
 func (s *Set) WriteTo(w io.Writer, readers []Reader) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	place := make([]uint32, len(s.readers.list)+1)
-	for i, r := range s.readers.list {
-		place[i+1] = uint32(slices.Index(readers, r) + 1)
-	}
-	out := bufio.NewWriterSize(w, 1<<16)
-	e := encoder{out: out}
-	e.words(uint32(s.options.Dimensions), uint32(s.options.Metric), oneIf(s.coded), uint32(len(s.chunks)))
-	for _, g := range s.groups {
-		e.long(g.used)
-		e.words(g.block)
-	}
-	for i, c := range s.chunks {
-		if err := e.chunk(c, s.groups[i*chunkRows/64:][:chunkRows/64], place); err != nil {
-			return fmt.Errorf("write a snapshot of vectors: %w", err)
+	p := s.part(nil)
+	p.groups = slices.Clip(s.groups)
+	_, err := p.WriteTo(w) // what comes before the rows
+	for i := 0; err == nil && i < p.chunks; i++ {
+		var left int
+		if left, err = p.copy(i, readers); left > 0 {
+			err = errSource
+		}
+		if err == nil {
+			_, err = w.Write(p.rows)
+			p.rows = p.rows[:0]
 		}
 	}
-	return out.Flush()
+	if err != nil {
+		return fmt.Errorf("write a snapshot of vectors: %w", err)
+	}
+	return nil
+}
+
+// CopyPart copies a snapshot to memory while the set changes, without some numbers and without those whose vectors no reader has, and returns
+// how many were left out. It holds a lock for a thousand vectors at a time, under which without is called; numbers that are removed, or come,
+// once it was begun must be among those without. No vector moves from one reader to another meanwhile.
+func (s *Set) CopyPart(lock sync.Locker, readers []Reader, without func(number uint32) bool) (p *Part, left int, err error) {
+	lock.Lock()
+	p = s.part(without)
+	lock.Unlock()
+	p.rows = make([]byte, 0, p.chunks*s.chunkSize())
+	for i := range p.chunks {
+		lock.Lock()
+		n, err := p.copy(i, readers)
+		lock.Unlock()
+		if err != nil {
+			return nil, 0, fmt.Errorf("copy a snapshot of vectors: %w", err)
+		}
+		left += n
+	}
+	return p, left, nil
+}
+
+// Part is a snapshot in memory.
+type Part struct {
+	set     *Set
+	without func(number uint32) bool // nil: none
+	chunks  int
+	groups  []group
+	head    []byte
+	rows    []byte
+}
+
+func (s *Set) part(without func(number uint32) bool) *Part {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	p := &Part{set: s, without: without, chunks: len(s.chunks)}
+	for _, n := range []uint32{uint32(s.options.Dimensions), uint32(s.options.Metric), oneIf(s.coded), uint32(len(s.chunks))} {
+		p.head = binary.LittleEndian.AppendUint32(p.head, n)
+	}
+	return p
+}
+
+// copy copies a chunk, and returns how many of its rows were left out.
+func (p *Part) copy(i int, readers []Reader) (left int, err error) {
+	s := p.set
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if i >= len(s.chunks) {
+		return 0, errSnapshot
+	}
+	place := make([]uint32, len(s.readers.list)+1)
+	for j, r := range s.readers.list {
+		place[j+1] = uint32(slices.Index(readers, r) + 1)
+	}
+	c, groups := s.chunks[i], slices.Clone(s.groups[i*chunkRows/64:][:chunkRows/64])
+	for g := range groups {
+		for used := groups[g].used; used != 0; used &= used - 1 {
+			row := bits.TrailingZeros64(used)
+			if place[c.sources[g*64+row].reader] == 0 || p.without != nil && p.without(groups[g].block*64+uint32(row)) {
+				groups[g].used &^= 1 << row
+				left++
+			}
+		}
+	}
+	p.groups = append(p.groups, groups...)
+	p.add(c, groups, place)
+	return left, nil
+}
+
+// add adds the rows of a chunk that are used. Of the others nothing is copied: they may have been erased.
+func (p *Part) add(c *chunk, groups []group, place []uint32) {
+	le, stride := binary.LittleEndian, p.set.stride
+	used := func(row int) bool { return groups[row/64].used>>(row%64)&1 != 0 }
+	for i, word := range c.bits {
+		if !used(i/(bitGroup*stride.bits)*bitGroup + i%bitGroup) {
+			word = 0
+		}
+		p.rows = le.AppendUint64(p.rows, word)
+	}
+	for i, at := range c.sources {
+		if !used(i) {
+			at = source{}
+		}
+		p.rows = le.AppendUint32(le.AppendUint32(p.rows, place[at.reader]), at.at)
+	}
+	for i := range len(c.codes) / max(stride.codes, 1) {
+		code := c.codes[i*stride.codes:][:stride.codes]
+		if !used(i) {
+			code = make([]uint8, len(code))
+		}
+		p.rows = append(p.rows, code...)
+	}
+	for _, list := range [][]float32{c.steps, c.norms} {
+		for _, x := range list {
+			p.rows = le.AppendUint32(p.rows, math.Float32bits(x))
+		}
+	}
+}
+
+// WriteTo writes the snapshot.
+func (p *Part) WriteTo(w io.Writer) (int64, error) {
+	for _, g := range p.groups {
+		p.head = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(p.head, g.used), g.block)
+	}
+	n, err := w.Write(p.head)
+	if err != nil {
+		return int64(n), err
+	}
+	m, err := w.Write(p.rows)
+	return int64(n + m), err
 }
 
 func oneIf(is bool) uint32 {
@@ -54,51 +162,7 @@ func oneIf(is bool) uint32 {
 	return 0
 }
 
-// encoder writes numbers; its writer keeps the first error.
-type encoder struct {
-	out  *bufio.Writer
-	next [8]byte
-}
-
-func (e *encoder) long(n uint64) {
-	binary.LittleEndian.PutUint64(e.next[:], n)
-	e.out.Write(e.next[:8])
-}
-
-func (e *encoder) words(list ...uint32) {
-	for _, n := range list {
-		binary.LittleEndian.PutUint32(e.next[:], n)
-		e.out.Write(e.next[:4])
-	}
-}
-
-func (e *encoder) floats(list []float32) {
-	for _, x := range list {
-		e.words(math.Float32bits(x))
-	}
-}
-
-func (e *encoder) chunk(c *chunk, groups []group, place []uint32) error {
-	for _, word := range c.bits {
-		e.long(word)
-	}
-	for i, at := range c.sources {
-		if groups[i/64].used>>(i%64)&1 == 0 {
-			e.words(0, 0)
-			continue
-		}
-		if place[at.reader] == 0 {
-			return errSource
-		}
-		e.words(place[at.reader], at.at)
-	}
-	e.out.Write(c.codes)
-	e.floats(c.steps)
-	e.floats(c.norms)
-	return nil
-}
-
-// Kept is a reader, and how many vectors it has.
+// Kept is a reader, and how many vectors it has; nil: it is there no longer, and its vectors are left out.
 type Kept struct {
 	Reader Reader
 	Rows   int
@@ -152,6 +216,12 @@ func (s *Set) decode(data []byte, readers []Kept) error {
 		}
 		s.chunks = append(s.chunks, c)
 	}
+	s.free = s.free[:0]
+	for g := range s.groups {
+		if s.groups[g].used == 0 {
+			s.free = append(s.free, uint32(g))
+		}
+	}
 	s.readers.dropUnused()
 	return nil
 }
@@ -163,7 +233,6 @@ const mostBlocks = 1 << 26
 func (s *Set) join(g uint32) error {
 	block, used := s.groups[g].block, s.groups[g].used
 	if used == 0 {
-		s.free = append(s.free, g)
 		return nil
 	}
 	if block >= mostBlocks {
@@ -178,6 +247,14 @@ func (s *Set) join(g uint32) error {
 	s.groupOf[block] = g + 1
 	s.count += bits.OnesCount64(used)
 	return nil
+}
+
+// leaveOut has a row of a group be unused.
+func (s *Set) leaveOut(g *group, row int) {
+	s.count--
+	if g.used &^= 1 << row; g.used == 0 {
+		s.groupOf[g.block] = 0
+	}
 }
 
 // chunkSize is the size of a chunk in a snapshot, its groups included.
@@ -202,7 +279,14 @@ func (s *Set) decodeChunk(d *decoder, groups []group, readers []Kept) (*chunk, e
 		if groups[i/64].used>>(i%64)&1 == 0 {
 			continue
 		}
-		if at.reader == 0 || int(at.reader) > len(readers) || int(at.at) >= readers[at.reader-1].Rows {
+		if at.reader == 0 || int(at.reader) > len(readers) {
+			return nil, errSource
+		}
+		if readers[at.reader-1].Reader == nil {
+			s.leaveOut(&groups[i/64], i%64)
+			continue
+		}
+		if int(at.at) >= readers[at.reader-1].Rows {
 			return nil, errSource
 		}
 		c.sources[i] = at

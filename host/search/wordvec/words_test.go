@@ -19,6 +19,7 @@ type compared struct {
 
 func (*compared) Begin(search.Documents, search.Held) {}
 
+func (*compared) Saving()      {}
 func (*compared) Saved(string) {}
 
 func (c *compared) EmbedDocument(d *search.Doc, w search.DocumentWords) search.Embedding {
