@@ -47,7 +47,7 @@ const unchanging = `
 	family revoke; family rollback; family attach; family attachments; family bundle; family sbom; family sign; family stats; family test; family trace; family trust; family update; family verify; family warm;
 	family why-denied; flush; follow; history; key; key create; key delete; key limits; key list; key revoke; list; lock; lock apply; log; manual; mcp;
 	migrate-calls; namespaces; operator; operator create; operator list; operator revoke; posture; posture set; project; project link; project list; project unlink;
-	quota; remote; remote add; remote list; remote remove; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
+	quota; remote; remote add; remote list; remote remove; remote set; remote status; quota list; quota remove; quota set; recall; retention; retention preview; retention set; retention show; root; root add;
 	root list; root remove; search; serve; service; service install; service remove; service status; setup; site; site add; site list; site remove;
 	space; space create; space delete; space list; space move; space rename; space restore;
 	status; stop; tools; unlock; verify; version;

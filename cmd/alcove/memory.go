@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -514,15 +515,9 @@ func (a *app) historyCommand() *cobra.Command {
 			f["key"] = args[0]
 		}
 		var h struct {
-			Versions []struct {
-				Version   uint64
-				Timestamp time.Time
-				Deleted   bool
-				Agent     string
-				Value     json.RawMessage
-			}
-			Branch         string
-			Oldest, Latest *time.Time
+			Versions, Elsewhere []historyRow
+			Branch              string
+			Oldest, Latest      *time.Time
 		}
 		if printed, err := a.get(c.Context(), "memory_history", f, &h); printed || err != nil {
 			return err
@@ -530,19 +525,59 @@ func (a *app) historyCommand() *cobra.Command {
 		if len(args) == 0 {
 			return a.printExtent(h.Branch, h.Oldest, h.Latest)
 		}
-		for _, v := range h.Versions {
-			what := terminal.Line(oneLine("", v.Value))
-			if v.Deleted {
-				what = a.dim("(forgotten)")
-			}
-			a.printf("%-6s %s%s  %s\n", fmt.Sprintf("v%d", v.Version), a.dim(clock(v.Timestamp)), a.dim(by(v.Agent)), what)
+		rows := append(h.Versions, h.Elsewhere...)
+		if len(h.Elsewhere) > 0 { // clocks of several machines order them; what is true now stays first
+			slices.SortStableFunc(rows[min(1, len(h.Versions)):], func(a, b historyRow) int { return b.written().Compare(a.written()) })
 		}
-		if len(h.Versions) == 0 {
+		for _, v := range rows {
+			a.printHistoryRow(v)
+		}
+		if len(rows) == 0 {
 			return notFound("there is no memory under the key %q here", args[0])
 		}
 		return nil
 	}
 	return a.scoped(c)
+}
+
+// historyRow is a version in a history.
+type historyRow struct {
+	Version   uint64 // 0: as_of does not show it
+	Timestamp time.Time
+	Origin    *struct {
+		Space     string
+		Version   uint64
+		Timestamp time.Time
+	}
+	Deleted bool
+	Purged  string
+	Agent   string
+	Value   json.RawMessage
+}
+
+// written is when a version was written, wherever that was.
+func (r historyRow) written() time.Time {
+	if r.Origin != nil {
+		return r.Origin.Timestamp
+	}
+	return r.Timestamp
+}
+
+func (a *app) printHistoryRow(r historyRow) {
+	what, version, from := terminal.Line(oneLine("", r.Value)), "-", ""
+	switch {
+	case r.Deleted:
+		what = a.dim("(forgotten)")
+	case r.Purged != "" && r.Version == 0:
+		what = a.dim("(purged)")
+	}
+	if r.Version > 0 {
+		version = fmt.Sprintf("v%d", r.Version)
+	}
+	if r.Origin != nil {
+		from = fmt.Sprintf(" from %s v%d", terminal.Line(r.Origin.Space[:min(len(r.Origin.Space), 8)]), r.Origin.Version)
+	}
+	a.printf("%-6s %s%s%s  %s\n", version, a.dim(clock(r.written())), a.dim(by(r.Agent)), a.dim(from), what)
 }
 
 func (a *app) printExtent(branch string, oldest, latest *time.Time) error {

@@ -24,7 +24,7 @@ func (a *app) remoteCommand() *cobra.Command {
 		Use: "remote", Short: "Manage the servers that this memory is synchronised with",
 		Long: `Name the servers with which alcove pull, push and sync exchange memories. The key stays in its file, and is read for each exchange.`,
 	}
-	c.AddCommand(a.remoteAddCommand(), a.remoteListCommand(), a.remoteRemoveCommand(), a.remoteStatusCommand())
+	c.AddCommand(a.remoteAddCommand(), a.remoteSetCommand(), a.remoteListCommand(), a.remoteRemoveCommand(), a.remoteStatusCommand())
 	return c
 }
 
@@ -32,6 +32,11 @@ func (a *app) remoteCommand() *cobra.Command {
 func remoteFlags(c *cobra.Command, r *operator.Remote) {
 	c.Flags().StringSliceVar(&r.Never, "never", nil, "namespaces that never leave this machine, such as project/secret or private/*")
 	strategyFlag(c, &r.Strategy, "newest")
+	historyFlag(c, &r.History, "newest")
+}
+
+func historyFlag(c *cobra.Command, history *operator.RemoteHistory, usual string) {
+	c.Flags().StringVar((*string)(history), "history", "", "which versions travel: newest, or all, with their times and authors (default: "+usual+")")
 }
 
 func strategyFlag(c *cobra.Command, strategy *operator.RemoteStrategy, usual string) {
@@ -56,6 +61,30 @@ func (a *app) remoteAddCommand() *cobra.Command {
 		},
 	}
 	remoteFlags(c, &r)
+	return c
+}
+
+func (a *app) remoteSetCommand() *cobra.Command {
+	r, history, strategy := operator.RemoteChange{}, operator.RemoteHistory(""), operator.RemoteStrategy("")
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Change what is kept of a server", Args: arguments(1, 1),
+		Example: `  alcove remote set hub --history all`,
+		RunE: func(c *cobra.Command, args []string) error {
+			r.Name = args[0]
+			if c.Flags().Changed("history") {
+				r.History = &history
+			}
+			if c.Flags().Changed("strategy") {
+				r.Strategy = &strategy
+			}
+			if r.History == nil && r.Strategy == nil {
+				return &usageError{errors.New("say what to change: --history or --strategy")}
+			}
+			return command(c.Context(), a, operator.SetRemote, r)
+		},
+	}
+	historyFlag(c, &history, "as it is")
+	strategyFlag(c, &strategy, "as it is")
 	return c
 }
 
@@ -87,11 +116,19 @@ func (a *app) remoteListCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			for _, r := range list {
-				a.printf("%s  %s%s\n", r.Name, r.URL, withheld(r.Never))
+				a.printf("%s  %s%s%s\n", r.Name, r.URL, histories(r.History), withheld(r.Never))
 			}
 			return nil
 		},
 	}
+}
+
+// histories tells which versions travel, unless these are the newest alone.
+func histories(history operator.RemoteHistory) string {
+	if history == "" || history == "newest" {
+		return ""
+	}
+	return "  history " + string(history)
 }
 
 func withheld(never []string) string {
@@ -131,7 +168,7 @@ func (a *app) remoteStatusCommand() *cobra.Command {
 }
 
 func (a *app) printRemoteStatus(s operator.RemoteStatus) error {
-	a.printf("%s  %s  branch %s%s\n", s.Name, s.URL, s.Branch, withheld(s.Never))
+	a.printf("%s  %s  branch %s%s%s\n", s.Name, s.URL, s.Branch, histories(s.History), withheld(s.Never))
 	if s.Error != "" {
 		return a.printf("  not reached: %s\n", s.Error)
 	}
@@ -153,6 +190,7 @@ func exchangeFlags(c *cobra.Command, r *operator.RemoteRequest) {
 	flags.StringSliceVar(&r.Namespaces, "namespace", nil, "only these namespaces, such as notes or team/*")
 	flags.StringSliceVar(&r.Never, "never", nil, "not these namespaces, beside those that the remote never gets")
 	strategyFlag(c, &r.Strategy, "that of the remote, or newest")
+	historyFlag(c, &r.History, "that of the remote, or newest")
 }
 
 func (a *app) pullCommand() *cobra.Command {
@@ -230,11 +268,17 @@ func (a *app) printDone(done operator.RemoteDone) error {
 		if one.result == nil {
 			continue
 		}
-		if err := a.printf("%s %s%s\n", one.what, memories(one.result.Taken), inConflict(len(one.result.Conflicts))); err != nil {
+		if err := a.printf("%s %s%s%s\n", one.what, memories(one.result.Taken), versionsBehind(one.result.Past), inConflict(len(one.result.Conflicts))); err != nil {
 			return err
 		}
 		if n := one.result.Records; n > 0 {
 			a.printf("  and %d records of families\n", n)
+		}
+		if one.result.NewestOnly {
+			a.notef("alcove: the server exchanges the newest versions alone: histories travel once it is a newer Alcove\n")
+		}
+		if one.result.Left > 0 {
+			a.notef("alcove: %d older versions were left out: a hook of the receiver refuses or changes them, or a memory has more than 10,000\n", one.result.Left)
 		}
 		for i, conflict := range one.result.Conflicts {
 			if i == conflictsShown {
@@ -251,6 +295,13 @@ func memories(n int) string {
 		return "1 memory"
 	}
 	return fmt.Sprintf("%d memories", n)
+}
+
+func versionsBehind(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d older versions", n)
 }
 
 func inConflict(n int) string {

@@ -71,4 +71,15 @@ func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
 	bob.runs(2, "is not one of newest", "pull", "--strategy", "luck")
 	bob.runs(0, "", "remote", "remove", "origin")
 	bob.runs(3, "there is no remote", "pull", "origin")
+
+	carol, hub := s.offline()
+	carol.runs(0, "older versions", append([]string{"clone", "--history", "all"}, hub...)...)
+	carol.runs(0, "history all", "remote", "list")
+	carol.runs(0, "oolong", "history", "tea")
+	carol.runs(0, " from ", "history", "tea")
+	carol.runs(0, `"elsewhere"`, "history", "tea", "--json")
+	carol.runs(0, "", "remote", "set", "origin", "--history", "newest")
+	carol.runs(2, "say what to change", "remote", "set", "origin")
+	carol.runs(2, "is not one of all, newest", "remote", "set", "origin", "--history", "luck")
+	carol.runs(3, "there is no remote", "remote", "set", "hub", "--history", "all")
 }

@@ -19,10 +19,12 @@ import (
 // What a branch keeps of other spaces is in collections of its own, so that a fork inherits it. Those of knowledge and of the state of an
 // exchange are in the catalogue's namespace, which no caller can name.
 const (
-	origins   = "_origin"   // by the key of a memory, where its present version comes from: valid if both were written in one commit
-	knowledge = "_known"    // what the branch knows of other spaces
-	exchanges = "_exchange" // on a branch that receives: how far it has
-	logs      = "_logs"     // events of the logs of other replicas, by replica and sequence number
+	origins   = "_origin"    // by the key of a memory, where its present version comes from: valid if both were written in one commit
+	knowledge = "_known"     // what the branch knows of other spaces
+	exchanges = "_exchange"  // on a branch that receives: how far it has
+	logs      = "_logs"      // events of the logs of other replicas, by replica and sequence number
+	pasts     = record.Past  // versions of memories that other spaces wrote, by key and origin
+	pastKnown = "_pastknown" // whose histories the branch has, and up to which version
 )
 
 // Tracking is what the names of branches begin with that receive from other spaces.
@@ -30,7 +32,7 @@ const Tracking = lineage.Tracking
 
 // isExchange reports whether a collection has what exchanges of versions keep.
 func isExchange(collection string) bool {
-	return collection == origins || collection == knowledge || collection == exchanges || collection == logs || strings.HasPrefix(collection, stampPrefix)
+	return slices.Contains([]string{origins, knowledge, exchanges, logs, pasts, pastKnown}, collection) || strings.HasPrefix(collection, stampPrefix)
 }
 
 // Exchanged is the present version of a memory, or its deletion, as spaces exchange it; or an event of a log.
@@ -153,8 +155,9 @@ type knownReplica struct {
 	Version uint64           `json:"version"`
 }
 
-func (k knownReplica) key() store.Key {
-	return store.Key{Namespace: lineage.Namespace, Collection: knowledge, Name: k.Scope.Key() + "." + k.Replica}
+// key is where it is kept in a collection: knowledge or pastKnown.
+func (k knownReplica) key(collection string) store.Key {
+	return store.Key{Namespace: lineage.Namespace, Collection: collection, Name: k.Scope.Key() + "." + k.Replica}
 }
 
 // knowledgeAt returns what a branch knows at a version: what it wrote, inherited and merged, and what it received of other spaces.
@@ -170,8 +173,13 @@ func (s *Space) knowledgeAt(ctx context.Context, b *lineage.Branch, at uint64) (
 			return true
 		})
 	}
+	return s.withReceived(ctx, view, own, knowledge)
+}
+
+// withReceived adds to what a branch wrote what a collection, knowledge or pastKnown, keeps of other spaces.
+func (s *Space) withReceived(ctx context.Context, view store.Lineage, own provenance.Vector, collection string) (provenance.Knowledge, error) {
 	list := provenance.Knowledge{{Versions: own}}
-	within := store.Range{Namespace: lineage.Namespace, Collection: knowledge}
+	within := store.Range{Namespace: lineage.Namespace, Collection: collection}
 	for e, err := range store.Entries(ctx, s.engine.ScanAt, view, within, fillPage) {
 		if err != nil {
 			return nil, s.translate("read what is known of other spaces", err)
@@ -262,6 +270,11 @@ func (a *Access) permitted(within provenance.Scope, to Right) (provenance.Scope,
 	return within.Withhold(except), nil
 }
 
+// exactly selects the versions of a key.
+func exactly(key store.Key) store.Range {
+	return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+}
+
 // pastVersion is a version of a memory, and where it comes from.
 type pastVersion struct {
 	store.Entry
@@ -271,12 +284,9 @@ type pastVersion struct {
 // mostPast is how many versions of a memory are looked through.
 const mostPast = 100
 
-// past lists versions of a memory in a view, the newest first.
-func (s *Space) past(ctx context.Context, view store.Lineage, key store.Key) ([]pastVersion, error) {
-	exactly := func(key store.Key) store.Range {
-		return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
-	}
-	notes, _, err := s.engine.Versions(ctx, view, exactly(originKey(key)), "", mostPast)
+// past lists at most so many versions of a memory in a view, the newest first.
+func (s *Space) past(ctx context.Context, view store.Lineage, key store.Key, most int) ([]pastVersion, error) {
+	notes, _, err := s.engine.Versions(ctx, view, exactly(originKey(key)), "", most)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +294,7 @@ func (s *Space) past(ctx context.Context, view store.Lineage, key store.Key) ([]
 	for _, n := range notes {
 		from[n.Version] = n
 	}
-	entries, _, err := s.engine.Versions(ctx, view, exactly(key), "", mostPast)
+	entries, _, err := s.engine.Versions(ctx, view, exactly(key), "", most)
 	if err != nil {
 		return nil, err
 	}

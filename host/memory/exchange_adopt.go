@@ -73,7 +73,7 @@ func (s *Space) orNothing(at, made uint64) uint64 {
 
 // firstUnknown returns the oldest version of a memory that is not known and has only such behind it.
 func (s *Space) firstUnknown(ctx context.Context, view store.Lineage, key store.Key, known provenance.Vector) (uint64, error) {
-	past, err := s.past(ctx, view, key)
+	past, err := s.past(ctx, view, key, mostPast)
 	first := view[0].At
 	for _, v := range past {
 		if known.HasAll(v.origins) {

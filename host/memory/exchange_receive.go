@@ -304,7 +304,7 @@ func (r *receiving) all(ctx context.Context) error {
 		}
 	}
 	if r.in.Complete {
-		if err := r.learn(); err != nil {
+		if err := r.learn(knowledge); err != nil {
 			return err
 		}
 	}
@@ -448,7 +448,7 @@ func (r *receiving) fields(ctx context.Context, e Exchanged, theirs *record.Reco
 
 // base is the newest version here that the other space knows; the zero Record: none is kept.
 func (r *receiving) base(ctx context.Context, e Exchanged) (record.Record, error) {
-	past, err := r.stage.space.past(ctx, r.stage.branch.Lineage, e.key())
+	past, err := r.stage.space.past(ctx, r.stage.branch.Lineage, e.key(), mostPast)
 	if err != nil {
 		return record.Record{}, err
 	}
@@ -465,8 +465,8 @@ func (r *receiving) base(ctx context.Context, e Exchanged) (record.Record, error
 	return record.Record{}, nil
 }
 
-// learn stages what the other space knows, within the scope of the exchange.
-func (r *receiving) learn() error {
+// learn stages what the other space knows, within the scope of the exchange, in a collection: knowledge or pastKnown.
+func (r *receiving) learn(collection string) error {
 	for _, k := range r.in.Known {
 		scope := k.Scope.Within(r.in.Scope)
 		had := r.known.Throughout(scope)
@@ -479,7 +479,7 @@ func (r *receiving) learn() error {
 			if err != nil {
 				return err
 			}
-			r.stage.set(site{Key: known.key()}, value)
+			r.stage.set(site{Key: known.key(collection)}, value)
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func (a *Access) ChangedRecords(ctx context.Context, q RecordsQuery) (page Recor
 	since := sinceMark(q.Since, b.ID)
 	p.sending = sending{space: a.space, rights: a.caller.Rights, lineage: b.Lineage.At(q.At),
 		query: ExchangeQuery{Peer: Peer{Scope: q.Scope}, Limit: a.space.page(q.Limit), Bytes: cmp.Or(q.Bytes, 4<<20)}}
-	p.what = sent{func(store.Segment) uint64 { return since }, p.wantsRecord, recordOf, stampKey, later, p.record}
+	p.what = sent{has: func(store.Segment) uint64 { return since }, wants: p.wantsRecord, place: recordOf, origin: stampKey, newest: later, one: p.record}
 	err = p.list(ctx, q.From)
 	p.out.Next = p.page.Next
 	return p.out, a.space.translate("list records", err)

@@ -56,6 +56,7 @@ type sent struct {
 	origin func(store.Key) store.Key              // where it is kept where that comes from
 	newest func(e, noted store.Entry) store.Entry // that decides which change is sent
 	one    func(e, noted store.Entry) error       // adds it, unless the receiver knows it
+	all    bool                                   // every version, and not the newest alone: place, origin, newest and one are not used
 }
 
 // exchangeStep is how many keys are looked at together.
@@ -66,6 +67,13 @@ const changesRead = 2
 
 // Versions lists the newest versions of memories on a branch that a receiver does not know.
 func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, error) {
+	return a.list(ctx, q, func(p *sending) sent {
+		return sent{has: p.sure, wants: p.wants, place: func(k store.Key) store.Key { return k }, origin: originKey, newest: func(e, _ store.Entry) store.Entry { return e }, one: p.one}
+	})
+}
+
+// list lists what is sent of a branch.
+func (a *Access) list(ctx context.Context, q ExchangeQuery, what func(*sending) sent) (ExchangePage, error) {
 	b, err := a.branch(q.Branch)
 	if err != nil {
 		return ExchangePage{}, err
@@ -75,7 +83,7 @@ func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, e
 		q.Bytes = 4 << 20
 	}
 	p := &sending{space: a.space, query: q, rights: a.caller.Rights, lineage: b.Lineage.At(q.At), known: map[string]provenance.Vector{}}
-	p.what = sent{p.sure, p.wants, func(k store.Key) store.Key { return k }, originKey, func(e, _ store.Entry) store.Entry { return e }, p.one}
+	p.what = what(p)
 	err = p.list(ctx, q.From)
 	return p.page, a.space.translate("list versions", err)
 }
@@ -134,17 +142,7 @@ func (p *sending) sure(segment store.Segment) (upTo uint64) {
 func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Change, at *ExchangePlace) (bool, error) {
 	for i := min(at.Within, len(changes)); i < len(changes); {
 		end := min(i+min(exchangeStep, p.query.Limit), len(changes))
-		keys, versions := []store.Key{}, map[store.Key]uint64{}
-		for _, c := range changes[i:end] {
-			if p.what.wants(c.Key) {
-				key := p.what.place(c.Key)
-				keys, versions[key] = append(keys, key), max(c.Version, versions[key])
-			}
-		}
-		slices.SortFunc(keys, compareKeys)
-		keys = slices.Compact(keys)
-		err := p.put(ctx, keys, func(e store.Entry, key store.Key) bool { return e.Branch == b && e.Version == versions[key] })
-		if err != nil {
+		if err := p.some(ctx, b, changes[i:end]); err != nil {
 			return false, err
 		}
 		if i = end; p.full() {
@@ -153,6 +151,23 @@ func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Cha
 		}
 	}
 	return false, nil
+}
+
+// some adds what some changes of a branch made.
+func (p *sending) some(ctx context.Context, b store.BranchID, changes []store.Change) error {
+	if p.what.all {
+		return p.each(ctx, b, changes)
+	}
+	keys, versions := []store.Key{}, map[store.Key]uint64{}
+	for _, c := range changes {
+		if p.what.wants(c.Key) {
+			key := p.what.place(c.Key)
+			keys, versions[key] = append(keys, key), max(c.Version, versions[key])
+		}
+	}
+	slices.SortFunc(keys, compareKeys)
+	keys = slices.Compact(keys)
+	return p.put(ctx, keys, func(e store.Entry, key store.Key) bool { return e.Branch == b && e.Version == versions[key] })
 }
 
 // after returns the place behind the first n of some changes.
@@ -281,13 +296,7 @@ func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
 		if err != nil {
 			return err
 		}
-		var keys []store.Key
-		for _, e := range entries {
-			if id := differencePlace(e.Key); id != at.Last && p.what.wants(e.Key) {
-				keys, at.Last = append(keys, p.what.place(e.Key)), id
-			}
-		}
-		if err := p.put(ctx, keys, func(e store.Entry, _ store.Key) bool { return e.Version != 0 }); err != nil || next == "" {
+		if err := p.scanned(ctx, entries, &at); err != nil || next == "" {
 			return err
 		}
 		if cursor = next; p.full() {
@@ -296,6 +305,20 @@ func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
 			return nil
 		}
 	}
+}
+
+// scanned adds what is wanted of some entries.
+func (p *sending) scanned(ctx context.Context, entries []store.Entry, at *ExchangePlace) error {
+	if p.what.all {
+		return p.withNotes(ctx, entries)
+	}
+	var keys []store.Key
+	for _, e := range entries {
+		if id := differencePlace(e.Key); id != at.Last && p.what.wants(e.Key) {
+			keys, at.Last = append(keys, p.what.place(e.Key)), id
+		}
+	}
+	return p.put(ctx, keys, func(e store.Entry, _ store.Key) bool { return e.Version != 0 })
 }
 
 // opened is the cursor of a place in a scan; "" for the beginning. Only the process that sealed it opens it.

@@ -92,11 +92,12 @@ func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error)
 	return release, nil
 }
 
-// limitedSites are the changed memories by namespace: in those with a quota, or in all.
+// limitedSites are the changed memories, and received versions of them, by namespace: in those with a quota, or in all.
 func (t *Stage) limitedSites(all bool) map[string][]site {
 	limited := map[string][]site{}
 	for _, at := range t.order {
-		if at.Collection == memories && !at.system && (all || !t.space.quotaOf(at.Namespace).Unlimited()) {
+		counts := at.Collection == memories || at.Collection == pasts
+		if counts && !at.system && (all || !t.space.quotaOf(at.Namespace).Unlimited()) {
 			limited[at.Namespace] = append(limited[at.Namespace], at)
 		}
 	}
@@ -165,6 +166,12 @@ func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]S
 	}
 	costs := map[string]Spent{t.payer(): {}}
 	for i, at := range sites {
+		if at.Collection == pasts { // a version of another space: what is held does not grow
+			spent := costs[t.payer()]
+			spent.Memories++
+			costs[t.payer()] = spent
+			continue
+		}
 		var was *record.Record
 		if found[i].Exists() {
 			r, err := record.Decode(found[i])

@@ -94,11 +94,12 @@ func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, l
 			return nil, 0, err
 		}
 		if len(versions) == limit {
-			return versions, m.Version, nil
+			more = m.Version
+			break
 		}
 		versions = append(versions, m)
 	}
-	return versions, 0, nil
+	return versions, more, s.translate("read the history of "+clip(key, 64), s.findOrigins(ctx, v.lineage, versions))
 }
 
 // Durability returns the counters of durable commits; counted is false if the engine has none.

@@ -150,6 +150,9 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 			continue
 		}
 		from, err := s.retainBranch(ctx, b, age, keeps)
+		if err == nil {
+			err = s.translate("drop versions of other spaces", s.dropElsewhere(ctx, b, age, policy))
+		}
 		switch {
 		case ctx.Err() != nil:
 			return done, s.translate("apply the retention policy", ctx.Err())

@@ -95,6 +95,15 @@ type Memory struct {
 	Created    time.Time // the first version since its last deletion; zero: it is staged
 	Deleted    bool      // in histories: the key was deleted at this version
 	Purged     string    // in histories: the digest of a purged value; all else is empty
+	Origin     *Origin   // in histories: where it was written; nil: here
+}
+
+// Origin is where a version was written, if that was in another space.
+type Origin struct {
+	Space   string // the incarnation of that space
+	Version uint64 // of that space
+	Time    time.Time
+	Next    string // of a version that Elsewhere listed: continues after it
 }
 
 // Stored is the receipt of a memory, which is durable and searchable.

@@ -89,6 +89,11 @@ func (s *Space) countBranch(ctx context.Context, id store.BranchID, at uint64, a
 
 // ownedRanges returns the ranges with families' records on a branch.
 func (s *Space) ownedRanges(ctx context.Context, id store.BranchID) ([]store.Range, error) {
+	return s.rangesOf(ctx, id, func(collection string) bool { return ownerOf(collection) != "" })
+}
+
+// rangesOf returns where entries of some collections can be on a branch.
+func (s *Space) rangesOf(ctx context.Context, id store.BranchID, wanted func(collection string) bool) ([]store.Range, error) {
 	engine, ok := s.engine.(store.Collecting)
 	if !ok {
 		return []store.Range{{}}, nil
@@ -99,7 +104,7 @@ func (s *Space) ownedRanges(ctx context.Context, id store.BranchID) ([]store.Ran
 	}
 	var ranges []store.Range
 	for _, key := range list {
-		if ownerOf(key.Collection) != "" {
+		if wanted(key.Collection) {
 			ranges = append(ranges, store.Range{Namespace: key.Namespace, Collection: key.Collection})
 		}
 	}

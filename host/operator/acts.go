@@ -181,9 +181,10 @@ const (
 
 // Other spaces, with which memories are exchanged.
 const (
-	ListRemotes  Act[None, []Remote]   = "remotes"
-	AddRemote    Act[Remote, None]     = "remote-add"
-	RemoveRemote Act[RemoteName, None] = "remote-remove"
+	ListRemotes  Act[None, []Remote]     = "remotes"
+	AddRemote    Act[Remote, None]       = "remote-add"
+	SetRemote    Act[RemoteChange, None] = "remote-set"
+	RemoveRemote Act[RemoteName, None]   = "remote-remove"
 	// GetRemoteStatus asks a remote how it differs.
 	GetRemoteStatus Act[RemoteRequest, RemoteStatus] = "remote-status"
 	SyncRemote      Act[RemoteRequest, RemoteDone]   = "remote-sync"

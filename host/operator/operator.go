@@ -104,6 +104,8 @@ type (
 	RemoteResult   = remote.Result
 	RemoteConflict = remote.Conflict
 	RemoteStrategy = memory.Strategy
+	RemoteHistory  = remote.Histories
+	RemoteChange   = remote.Change
 
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery

@@ -82,7 +82,7 @@ func ClassOf(act string) (r Role, classed bool) {
 		string(RegenerateEmbedder), string(RemoveEmbedder), string(ChooseEmbedder), string(CreateKey), string(LimitKeys), string(DeleteKey), string(TrustKeys),
 		string(SetPosture), string(ConfigureFamily), string(TryFamily), string(FollowFamily), string(SetEndpoint), string(SetRoot), string(MoveMemories),
 		string(SetQuota), string(ChangeSettings), string(RollBackSetting), string(UndoSettings), string(CreateOperator), string(RevokeOperator),
-		string(AddRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer), string(CreateSpace), string(RenameSpace), string(DeleteSpace), string(InvitePerson), string(SetGroup):
+		string(AddRemote), string(SetRemote), string(RemoveRemote), string(GetRemoteStatus), string(SyncRemote), string(WatchRemote), string(DrainServer), string(CreateSpace), string(RenameSpace), string(DeleteSpace), string(InvitePerson), string(SetGroup):
 		return Admin, true
 	}
 	return "", false

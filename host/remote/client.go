@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -167,6 +168,9 @@ func (c *Client) send(ctx context.Context, path, kind string, body []byte) (*htt
 	return answer, nil
 }
 
+// errNoRoute is the error of a path that a server does not know.
+var errNoRoute = errors.New("no such route")
+
 // refused is the error that an answer tells of.
 func (c *Client) refused(answer *http.Response) error {
 	var said struct{ Error failure }
@@ -175,10 +179,14 @@ func (c *Client) refused(answer *http.Response) error {
 	if json.Unmarshal(text, &said) == nil && said.Error.Message != "" {
 		code, message = said.Error.Code, clipTo(said.Error.Message, 2000)
 	}
+	cause := error(nil)
 	if answer.StatusCode == http.StatusNotFound && said.Error.Code == "" {
-		message = "there is no Alcove that can be synchronised with"
+		message, cause = "there is no Alcove that can be synchronised with", errNoRoute
 	}
-	return &memory.Error{Code: code, Retryable: said.Error.Retryable, Message: fmt.Sprintf("%s says: %s", c.url, message)}
+	if answer.StatusCode == http.StatusNotFound && strings.HasPrefix(message, "there is nothing here") { // as Alcove says
+		cause = errNoRoute
+	}
+	return &memory.Error{Code: code, Cause: cause, Retryable: said.Error.Retryable, Message: fmt.Sprintf("%s says: %s", c.url, message)}
 }
 
 func clipTo(text string, most int) string { return text[:min(len(text), most)] }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/provenance"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/host/testing/testspace"
 )
@@ -28,7 +29,7 @@ type wire struct {
 	cut    func(n int) int // of an answer or a request with n bytes: after how many it is cut; nil: none is
 	sent   *bytes.Buffer   // all that was sent to the server; nil: not kept
 	took   func(Result)    // is told what the server took, whether its answer arrives or not; nil: nobody is
-	ends   func()          // is told that all versions were pulled, and counters are next; nil: nobody is
+	ends   func()          // is told that the newest versions were pulled, and histories or counters are next; nil: nobody is
 }
 
 var errWire = errors.New("the line was cut")
@@ -165,6 +166,45 @@ func (w wire) Count(ctx context.Context, p page) (Result, error) {
 	return through(w, done, false)
 }
 
+func (w wire) History(ctx context.Context, r request) (page, error) {
+	if w.ends != nil {
+		w.ends()
+	}
+	r, err := through(w, r, true)
+	if err != nil {
+		return page{}, err
+	}
+	p, err := w.server.histories(ctx, w.who, r)
+	if err != nil {
+		return p, err
+	}
+	return w.page(p, false)
+}
+
+func (w wire) KnownHistories(ctx context.Context, r introduction) (knownHistories, error) {
+	r, err := through(w, r, true)
+	if err != nil {
+		return knownHistories{}, err
+	}
+	k, err := w.server.knownHistories(ctx, w.who, r)
+	if err != nil {
+		return k, err
+	}
+	return through(w, k, false)
+}
+
+func (w wire) ReceiveHistories(ctx context.Context, p page) (Result, error) {
+	p, err := w.page(p, true)
+	if err != nil {
+		return Result{}, err
+	}
+	done, err := w.server.takeHistories(ctx, w.who, p)
+	if err != nil {
+		return done, err
+	}
+	return through(w, done, false)
+}
+
 // write is a change of a memory, by the number under which the model has it.
 type write int
 
@@ -220,7 +260,7 @@ type model struct {
 	written []time.Time // when each write was made, by its author's clock
 	exact   bool        // each exchange has one page, so that the model knows what was received of one that was cut
 
-	cuts, conflicts, syncs, accesses int
+	cuts, conflicts, syncs, accesses, versions int
 }
 
 func owner(name string) memory.Caller { return memory.Caller{Agent: name, Rights: memory.FullRights()} }
@@ -495,7 +535,7 @@ func (m *model) sync(a, b *world, cut bool, strategy memory.Strategy) {
 		}
 	}
 	pull, push := m.random.IntN(4) > 0 || !cut, m.random.IntN(4) > 0 || !cut
-	e := Exchange{Remote: b.name, Strategy: strategy}
+	e := Exchange{Remote: b.name, Strategy: strategy, History: AllVersions}
 	if pull {
 		ends := false
 		w.ends = func() { ends = true }
@@ -594,6 +634,79 @@ func (m *model) converge() {
 	m.countsAlike()
 	m.logsAlike()
 	m.recordsAlike()
+	m.historiesAlike()
+}
+
+// chain is each version that a space has of a memory, by where it was written, with what it says.
+func (m *model) chain(w *world, namespace, key string) map[string]string {
+	at, chain := memory.Location{Namespace: namespace}, map[string]string{}
+	replica, err := w.access().Peer(m.t.Context(), "", 0, provenance.Scope{}, memory.ToRead)
+	if err != nil {
+		m.t.Fatalf("tell about %s: %v", w.name, err)
+	}
+	add := func(list []memory.Memory) {
+		for _, v := range list {
+			from := memory.Origin{Space: replica.Space, Version: v.Version, Time: v.Timestamp}
+			if v.Origin != nil {
+				from = *v.Origin
+			}
+			content := described(v.Value, v.Links, v.ExpiresAt)
+			if v.Deleted {
+				content = "deleted"
+			}
+			if v.Purged != "" {
+				content = "purged"
+			}
+			chain[fmt.Sprintf("%s v%d at %s", from.Space[:6], from.Version, memory.FormatTime(from.Time))] = content
+		}
+	}
+	for before := (memory.AsOf{}); ; {
+		list, more, err := w.access().History(m.t.Context(), at, key, before, 50)
+		if err != nil {
+			m.t.Fatalf("history of %s on %s: %v", key, w.name, err)
+		}
+		add(list)
+		if before.Version = more; more == 0 {
+			break
+		}
+	}
+	for after := ""; ; {
+		list, next, err := w.access().Elsewhere(m.t.Context(), at, key, memory.AsOf{}, after, 7)
+		if err != nil {
+			m.t.Fatalf("history of %s on %s: %v", key, w.name, err)
+		}
+		add(list)
+		if after = next; next == "" {
+			return chain
+		}
+	}
+}
+
+// historiesAlike fails unless all spaces have the same versions of each memory.
+func (m *model) historiesAlike() {
+	for _, namespace := range []string{"default", "notes"} {
+		for i := range 12 {
+			key := "k" + strconv.Itoa(i)
+			first := m.chain(m.worlds[0], namespace, key)
+			for _, w := range m.worlds[1:] {
+				now := m.chain(w, namespace, key)
+				if !maps.Equal(first, now) {
+					for v, content := range first {
+						if now[v] != content {
+							m.t.Errorf("%s has %s: %q, and %s %q", m.worlds[0].name, v, content, w.name, now[v])
+						}
+					}
+					for v, content := range now {
+						if _, ok := first[v]; !ok {
+							m.t.Errorf("%s has %s: %q, and %s has not", w.name, v, content, m.worlds[0].name)
+						}
+					}
+					m.t.FailNow()
+				}
+				m.versions += len(now)
+			}
+		}
+	}
 }
 
 func (m *model) step() {
@@ -639,6 +752,10 @@ func TestThreeSpacesAreAsAModelSaysWhateverWasCut(t *testing.T) {
 		seed = uint64(time.Now().Unix()/86400) * 4 // others each day
 	}
 	for i, page := range []int{0, 3, 0, 2} {
+		steps := steps + steps/2
+		if page > 0 { // each takes longer
+			steps /= 3
+		}
 		t.Run(fmt.Sprintf("%d versions a page, seed %d", page, seed+uint64(i)), func(t *testing.T) {
 			t.Parallel()
 			m := newModel(t, seed+uint64(i), page)
@@ -648,7 +765,7 @@ func TestThreeSpacesAreAsAModelSaysWhateverWasCut(t *testing.T) {
 				}
 			}
 			m.converge()
-			t.Logf("%d writes, %d exchanges, %d cuts, %d conflicts", len(m.written), m.syncs, m.cuts, m.conflicts)
+			t.Logf("%d writes, %d exchanges, %d cuts, %d conflicts, %d versions compared", len(m.written), m.syncs, m.cuts, m.conflicts, m.versions)
 		})
 	}
 }

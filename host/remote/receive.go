@@ -27,11 +27,15 @@ type Result struct {
 	Counted   int        `json:"counted,omitempty"` // memories that have other counters now
 	Events    int        `json:"events,omitempty"`  // of logs, written
 	Records   int        `json:"records,omitempty"` // of families, written
+	Past      int        `json:"past,omitempty"`    // versions of histories, written
+	Left      int        `json:"left,omitempty"`    // of histories, not taken: a hook refused them, or there are too many of a memory
+	// NewestOnly says that histories were asked for, and the other space exchanges the newest versions alone.
+	NewestOnly bool `json:"newest_only,omitempty"`
 }
 
 func (r *Result) add(o Result) {
 	r.Taken, r.Known, r.Conflicts, r.Version = r.Taken+o.Taken, r.Known+o.Known, append(r.Conflicts, o.Conflicts...), max(r.Version, o.Version)
-	r.Counted, r.Events, r.Records = r.Counted+o.Counted, r.Events+o.Events, r.Records+o.Records
+	r.Counted, r.Events, r.Records, r.Past, r.Left = r.Counted+o.Counted, r.Events+o.Events, r.Records+o.Records, r.Past+o.Past, r.Left+o.Left
 }
 
 // progress is how far a branch has received. It is kept on the branch, in the commit of what it received.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -35,6 +36,7 @@ type Config struct {
 	CAFile   string          `json:"ca_file,omitempty"`  // certificates in PEM to trust; empty: the system's
 	Never    []string        `json:"never,omitempty"`    // namespaces that never leave, and are not brought
 	Strategy memory.Strategy `json:"strategy,omitempty"` // of conflicts; empty: memory.Newest
+	History  Histories       `json:"history,omitempty"`  // which versions travel; empty: NewestVersions
 }
 
 func (c Config) check() error {
@@ -49,7 +51,7 @@ func (c Config) check() error {
 			return invalid("the path %q of a remote's file is not absolute", clip(file))
 		}
 	}
-	return checkStrategy(c.Strategy)
+	return cmp.Or(checkStrategy(c.Strategy), c.History.check())
 }
 
 func checkStrategy(s memory.Strategy) error {
@@ -161,6 +163,35 @@ func (r *Remotes) Add(c Config) error {
 	})
 }
 
+// Change says what to keep of a remote from now on. What is nil stays.
+type Change struct {
+	Name     string           `json:"name"`
+	History  *Histories       `json:"history,omitempty"`
+	Strategy *memory.Strategy `json:"strategy,omitempty"`
+}
+
+// Set changes what is kept of a remote.
+func (r *Remotes) Set(c Change) error {
+	if _, err := r.Named(c.Name); err != nil {
+		return err
+	}
+	return r.change(func(list []Config) ([]Config, error) {
+		for i := range list {
+			if list[i].Name != c.Name {
+				continue
+			}
+			if c.History != nil {
+				list[i].History = *c.History
+			}
+			if c.Strategy != nil {
+				list[i].Strategy = *c.Strategy
+			}
+			return list, list[i].check()
+		}
+		return list, nil
+	})
+}
+
 // Remove forgets a remote. What was received of it stays.
 func (r *Remotes) Remove(name string) error {
 	if _, err := r.Named(name); err != nil {
@@ -195,23 +226,21 @@ type Request struct {
 	Namespaces []string        `json:"namespaces,omitempty"` // empty: all
 	Never      []string        `json:"never,omitempty"`      // beside those of the remote
 	Strategy   memory.Strategy `json:"strategy,omitempty"`   // empty: the remote's
+	History    Histories       `json:"history,omitempty"`    // empty: the remote's
 	Pull       bool            `json:"pull,omitempty"`
 	Push       bool            `json:"push,omitempty"`
 }
 
 // exchange completes a request with what is kept of the remote.
 func (q Request) exchange(c Config) (Exchange, error) {
-	e := Exchange{Remote: c.Name, Branch: q.Branch, Namespaces: q.Namespaces, Never: slices.Concat(c.Never, q.Never), Strategy: q.Strategy}
+	e := Exchange{Remote: c.Name, Branch: q.Branch, Namespaces: q.Namespaces, Never: slices.Concat(c.Never, q.Never), Strategy: q.Strategy, History: cmp.Or(q.History, c.History)}
 	if len(e.Namespaces) == 0 {
 		e.Namespaces = nil
 	}
 	if e.Strategy == "" {
 		e.Strategy = c.Strategy
 	}
-	if err := checkStrategy(e.Strategy); err != nil {
-		return e, err
-	}
-	return e, checkBranch(q.Branch)
+	return e, cmp.Or(checkStrategy(e.Strategy), e.History.check(), checkBranch(q.Branch))
 }
 
 // Sync pulls from and pushes to a remote, as the request says.

@@ -60,7 +60,8 @@ func (r *reading) enter(ctx context.Context) (leave func(), err error) {
 func (s *Server) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{}
 	for path, serve := range map[string]http.HandlerFunc{introducePath: s.serveIntroduction, versionsPath: s.serveVersions, receivePath: s.taking(s.receive), waitPath: s.serveWait,
-		countsPath: s.serveCounts, countPath: s.taking(s.count), recordsPath: s.serveRecords, recordPath: s.taking(s.record)} {
+		countsPath: s.serveCounts, countPath: s.taking(s.count), recordsPath: s.serveRecords, recordPath: s.taking(s.record),
+		historyPath: s.serveHistories, historyKnownPath: s.serveKnownHistories, historyReceivePath: s.taking(s.takeHistories)} {
 		routes[path] = func(w http.ResponseWriter, r *http.Request) {
 			if s.Longest != nil {
 				r.Body = http.MaxBytesReader(w, r.Body, s.Longest(r))

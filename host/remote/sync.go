@@ -1,7 +1,7 @@
 // Package remote exchanges memories with other spaces: it pulls, pushes, and serves those that do.
 //
 // Each exchange brings the newest versions that one branch lacks of another to a branch that tracks it, which is then merged. Package
-// provenance tells which ones it lacks.
+// provenance tells which ones it lacks. Where histories travel, the versions behind the newest ones follow.
 package remote
 
 import (
@@ -29,6 +29,12 @@ type Peer interface {
 	Records(ctx context.Context, r recordRequest) (page, error)
 	// Record gives a page of records to the other space.
 	Record(ctx context.Context, p page) (Result, error)
+	// History returns a page of the versions behind the newest ones that this space does not have.
+	History(ctx context.Context, r request) (page, error)
+	// KnownHistories returns which of them the other space has.
+	KnownHistories(ctx context.Context, r introduction) (knownHistories, error)
+	// ReceiveHistories gives a page of them to the other space.
+	ReceiveHistories(ctx context.Context, p page) (Result, error)
 }
 
 // introduction is what a space says that begins an exchange.
@@ -74,6 +80,7 @@ type Exchange struct {
 	Namespaces []string
 	Never      []string        // namespaces that stay here, as names and patterns
 	Strategy   memory.Strategy // of conflicts; empty: memory.Newest
+	History    Histories       // empty: NewestVersions
 }
 
 func (e Exchange) scope() provenance.Scope {
@@ -126,7 +133,10 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 	if err != nil {
 		return done, err
 	}
-	if done, err = s.pullVersions(ctx, from, r, ours, theirs); err == nil && e.Branch == memory.Default {
+	if done, err = s.pullVersions(ctx, from, r, ours, theirs); err == nil && e.History == AllVersions {
+		err = s.pullHistories(ctx, from, e, theirs, &done)
+	}
+	if err == nil && e.Branch == memory.Default {
 		done.Counted, err = s.pullCounts(ctx, from, theirs)
 	}
 	if err == nil {
@@ -264,7 +274,10 @@ func (s *Space) push(ctx context.Context, to Peer, e Exchange) (done Result, err
 	if err != nil {
 		return done, err
 	}
-	if done, err = s.pushVersions(ctx, to, e, ours, theirs); err == nil && e.Branch == memory.Default {
+	if done, err = s.pushVersions(ctx, to, e, ours, theirs); err == nil && e.History == AllVersions {
+		err = s.pushHistories(ctx, to, e, ours, theirs, &done)
+	}
+	if err == nil && e.Branch == memory.Default {
 		done.Counted, err = s.pushCounts(ctx, to, ours, theirs)
 	}
 	if err == nil {

@@ -102,7 +102,7 @@ func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
 }
 
 func (d Done) changed() bool {
-	return d.Pulled != nil && d.Pulled.Taken > 0 || d.Pushed != nil && d.Pushed.Taken > 0
+	return d.Pulled != nil && d.Pulled.Taken+d.Pulled.Past > 0 || d.Pushed != nil && d.Pushed.Taken+d.Pushed.Past > 0
 }
 
 // rest returns when one side has news.

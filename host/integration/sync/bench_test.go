@@ -149,3 +149,43 @@ func BenchmarkPull(b *testing.B) {
 		b.ReportMetric(float64((usedCPU()-used).Microseconds())/float64(done.Pulled.Taken), "CPU-µs/memory")
 	}
 }
+
+// BenchmarkHistories brings 10,000 memories with five versions each to an empty memory, over the loopback: all versions, and beside them the
+// newest alone.
+func BenchmarkHistories(b *testing.B) {
+	const memories, versions = 10_000, 5
+	hub := server.StartOn(b, host.Options{}, host.Listen{HTTP: "127.0.0.1:0"})
+	owner := hub.Memory().As(memory.Caller{Agent: "ann", Rights: memory.FullRights()})
+	words := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 8, 20_000)
+	for range versions {
+		for first := 0; first < memories; first += 1000 {
+			items := make([]memory.Item, 1000)
+			for i := range items {
+				var text strings.Builder
+				for range 30 {
+					fmt.Fprintf(&text, "w%x ", words.Uint64()*7919%1_000_003)
+				}
+				value, err := json.Marshal(text.String())
+				must.Do(b, err)
+				items[i] = memory.Item{Key: fmt.Sprint("k", first+i), Value: value}
+			}
+			_, err := owner.Store(b.Context(), memory.Location{}, items, memory.Write{})
+			must.Do(b, err)
+		}
+	}
+	address, bytes := counted(b, hub.At.HTTP)
+	for range b.N {
+		for _, history := range []operator.RemoteHistory{"newest", "all"} {
+			l := server.StartOn(b, host.Options{}, host.Listen{})
+			must.Do(b, operator.Command(b.Context(), l.Acts, operator.AddRemote, operator.Remote{Name: "hub", URL: "http://" + address, KeyFile: filepath.Join(hub.Dir, "token"), History: history}))
+			before, began, used := bytes.Load(), time.Now(), usedCPU()
+			done := mustExchange(l, operator.RemoteRequest{Pull: true})
+			if want := map[operator.RemoteHistory]int{"all": memories * (versions - 1)}[history]; done.Pulled.Past != want {
+				b.Fatalf("a pull of %s versions brought %d older ones, want %d", history, done.Pulled.Past, want)
+			}
+			b.ReportMetric(time.Since(began).Seconds(), string(history)+"-s")
+			b.ReportMetric((usedCPU() - used).Seconds(), string(history)+"-CPU-s")
+			b.ReportMetric(float64(bytes.Load()-before)/(1<<20), string(history)+"-MiB")
+		}
+	}
+}

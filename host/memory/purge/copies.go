@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,7 +126,7 @@ func (r *purgeRun) judge(e store.Entry) (judgement, string) {
 		return isNone, ""
 	}
 	switch e.Collection {
-	case record.Memories:
+	case record.Memories, record.Past:
 		return r.judgeMemory(e)
 	case record.Events:
 		return r.judgeEvent(e)
@@ -151,7 +152,7 @@ func (r *purgeRun) judge(e store.Entry) (judgement, string) {
 
 // judgeMemory treats other memories with the same text as possible copies: callers wrote them.
 func (r *purgeRun) judgeMemory(e store.Entry) (judgement, string) {
-	if _, purge := r.plan.replace(e); purge && e.Key == r.plan.key() {
+	if _, purge := r.plan.replace(e); purge && r.plan.isOf(e.Key) {
 		return isNone, ""
 	}
 	for _, payload := range payloadsOf(e) {
@@ -165,7 +166,7 @@ func (r *purgeRun) judgeMemory(e store.Entry) (judgement, string) {
 // judgeEvent treats a copy in an event as certain only if a family logged the event.
 func (r *purgeRun) judgeEvent(e store.Entry) (judgement, string) {
 	logged, err := record.DecodeEvent(e)
-	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
+	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && r.plan.isOf(e.Key) {
 		return isNone, ""
 	}
 	found := r.plan.traces.Find(logged.Data)
@@ -178,9 +179,11 @@ func (r *purgeRun) judgeEvent(e store.Entry) (judgement, string) {
 	return isNone, ""
 }
 
-// key is the key that is purged; the zero key for everything of a family.
-func (p Plan) key() store.Key {
-	return store.Key{Namespace: p.within.Namespace, Collection: p.within.Collection, Name: p.within.Prefix}
+// isOf reports whether a key is what is purged, and no copy of it.
+func (p Plan) isOf(key store.Key) bool {
+	return slices.ContainsFunc(p.within, func(r store.Range) bool {
+		return key.Namespace == r.Namespace && key.Collection == r.Collection && (key.Name == r.Prefix || !r.Exact && strings.HasPrefix(key.Name, r.Prefix))
+	})
 }
 
 // ofFamily is the family that an agent's name stands for; empty when it is not a family's.

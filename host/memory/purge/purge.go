@@ -83,7 +83,7 @@ type Space struct {
 
 // Plan says where to erase, and what is left of an entry.
 type Plan struct {
-	within  store.Range
+	within  []store.Range
 	replace eraser
 	traces  *traces.Set // of what is erased; nil when copies of it are not looked for
 }
@@ -93,7 +93,7 @@ type eraser func(store.Entry) (value []byte, purge bool)
 
 // Memory is the plan for all versions of a memory.
 func Memory(key store.Key) Plan {
-	return Plan{within: only(key), replace: purgedMemory, traces: traces.New(key.Name)}
+	return Plan{within: []store.Range{only(key), elsewhere(key)}, replace: purgedMemory, traces: traces.New(key.Name)}
 }
 
 // MemoryVersion is the plan for the payload of a version of a memory. Equal values in other versions of the key, which merges and
@@ -119,16 +119,16 @@ func Event(e store.Entry) (Plan, error) {
 		}
 		return purgedEvent(e)
 	}
-	return Plan{within: only(e.Key), replace: same, traces: traces.New("")}, err
+	return Plan{within: []store.Range{only(e.Key)}, replace: same, traces: traces.New("")}, err
 }
 
 // Record is the plan for a record of a family, or of the space for families.
-func Record(key store.Key) Plan { return Plan{within: only(key), replace: purgedCopy} }
+func Record(key store.Key) Plan { return Plan{within: []store.Range{only(key)}, replace: purgedCopy} }
 
 // Family is the plan for everything that belongs to a family.
 func Family(name string) Plan {
-	return Plan{replace: func(e store.Entry) ([]byte, bool) {
-		if e.Collection == record.Memories || e.Collection == record.Events || familyOf(e) != name {
+	return Plan{within: []store.Range{{}}, replace: func(e store.Entry) ([]byte, bool) {
+		if e.Collection == record.Memories || e.Collection == record.Past || e.Collection == record.Events || familyOf(e) != name {
 			return nil, false
 		}
 		return purgedCopy(e)
@@ -138,6 +138,11 @@ func Family(name string) Plan {
 // only selects the versions of a key.
 func only(key store.Key) store.Range {
 	return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+}
+
+// elsewhere selects the versions of a memory that other spaces wrote.
+func elsewhere(memory store.Key) store.Range {
+	return store.Range{Namespace: memory.Namespace, Collection: record.Past, Prefix: memory.Name + "\x00"}
 }
 
 // purgeRun is a purge that runs.
@@ -197,18 +202,20 @@ func (r *purgeRun) all(ctx context.Context) error {
 // each calls do with the versions to erase and what is left of them.
 func (r *purgeRun) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
 	for _, b := range r.space.Branches.Kept() {
-		err := r.space.eachVersion(ctx, b, r.plan.within, func(e store.Entry) error {
-			if e.Deleted {
-				return nil
+		for _, within := range r.plan.within {
+			err := r.space.eachVersion(ctx, b, within, func(e store.Entry) error {
+				if e.Deleted {
+					return nil
+				}
+				left, purge := r.plan.replace(e)
+				if !purge {
+					return nil
+				}
+				return do(e, left)
+			})
+			if err != nil {
+				return err
 			}
-			left, purge := r.plan.replace(e)
-			if !purge {
-				return nil
-			}
-			return do(e, left)
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -274,7 +281,7 @@ func (s Space) payloadsAt(ctx context.Context, key store.Key, version uint64) (m
 
 func purgedMemory(e store.Entry) ([]byte, bool) {
 	r, err := record.Decode(e)
-	if err == nil && r.Purged != "" {
+	if err == nil && (r.Purged != "" || r.State == record.Forgotten) {
 		return nil, false
 	}
 	left := record.Record{Value: json.RawMessage("null"), Purged: record.Digest(e.Value)}

@@ -19,10 +19,14 @@ import (
 const (
 	Memories = "memory"
 	Events   = "_log"
+	Past     = "_past" // versions of memories that other spaces wrote, and that were not the newest here
 	// CommitNotes is what a purge calls the collection of the notes of commits, which are no entries.
 	CommitNotes = "_commits"
 	Answers     = "_answers" // on the system branch
 )
+
+// Forgotten is the state of a deletion in Past. No memory has it.
+const Forgotten = "forgotten"
 
 // Record is how a memory, or a record of a family, is stored.
 type Record struct {

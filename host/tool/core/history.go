@@ -28,8 +28,10 @@ func (k *kit) historyTool() tool.Spec {
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; truncated where a value was cut, value_omitted where it was left out; by, if asked for, with agent, client, session and family."},
+				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; truncated where a value was cut, value_omitted where it was left out; origin (space, version, timestamp) where another machine wrote it; by, if asked for, with agent, client, session and family."},
 				"more": {"type": "string", "description": "as_of for the call that reads on."},
+				"elsewhere": {"type": "array", "items": {"type": "object"}, "description": "Versions that other machines wrote and that were brought by a sync with histories: as versions, with origin and without version, as as_of does not show them."},
+				"more_elsewhere": {"type": "string", "description": "after for the call that reads on among elsewhere."},
 				"note": {"type": "string", "description": "What was left out, and how to get it."},
 				"oldest": {"type": "string"},
 				"latest": {"type": "string"},
@@ -49,7 +51,7 @@ type historyRequest struct {
 	Until     asOf   `json:"until" alcove:"advanced" doc:"Without a key, with changes or buckets: up to this moment."`
 	Changes   bool   `json:"changes" alcove:"advanced" doc:"Without a key: the memories that differ between since and until, those changed last first."`
 	Buckets   int    `json:"buckets" alcove:"advanced" doc:"Without a key: how many memories changed in so many equal spans, and the changes beside as_of."`
-	After     string `json:"after" alcove:"advanced" doc:"With changes: next of the page before."`
+	After     string `json:"after" alcove:"advanced" doc:"With changes: next of the page before. With a key: more_elsewhere."`
 	Namespace string `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where it is; the session's namespace when left out."`
 	Branch    string `json:"branch" doc:"On which branch; the session's branch when left out."`
 	Authors   bool   `json:"authors" alcove:"advanced" doc:"Tell what wrote each version: agent, client, session and family."`
@@ -89,11 +91,19 @@ func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	versions, more, err := c.versions(ctx, location, key, at, r.Limit)
+	var versions []memory.Memory
+	var more uint64
+	if r.After == "" {
+		if versions, more, err = c.versions(ctx, location, key, at, r.Limit); err != nil {
+			return tool.Answer{}, err
+		}
+	}
+	others, moreElsewhere, err := c.elsewhere(ctx, location, key, r, r.Limit-len(versions), more)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if len(versions) == 0 {
+	own := len(versions)
+	if versions = append(versions, others...); len(versions) == 0 {
 		text, err := c.missing(ctx, location, key, at)
 		if err != nil {
 			return tool.Answer{}, err
@@ -103,6 +113,9 @@ func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error
 	rows := make([]*versionRow, len(versions))
 	for i, m := range versions {
 		rows[i] = versionOf(m, f)
+		if m.Version == 0 {
+			continue
+		}
 		if rows[i].By, err = c.author(ctx, r, m.Version); err != nil {
 			return tool.Answer{}, err
 		}
@@ -111,10 +124,16 @@ func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode versions: %w", err)
 	}
-	if cut.rows > 0 {
-		more = versions[len(kept)].Version
+	if cut.rows > 0 && len(kept) < own {
+		more, moreElsewhere = versions[len(kept)].Version, ""
+	} else if cut.rows > 0 {
+		moreElsewhere = memory.FirstElsewhere
+		if len(kept) > own {
+			moreElsewhere = versions[len(kept)-1].Origin.Next
+		}
 	}
-	h := historyAnswer{Versions: kept, Note: c.also(historyNote(kept, cut, key, more, c.same("namespace", "branch")))}
+	own = min(own, len(kept))
+	h := historyAnswer{Versions: kept[:own], Elsewhere: kept[own:], MoreElsewhere: moreElsewhere, Note: c.also(historyNote(kept, cut, key, more, c.same("namespace", "branch")))}
 	if more > 0 {
 		h.More = fmt.Sprintf("v%d", more)
 	}
@@ -135,10 +154,27 @@ func (c *call) versions(ctx context.Context, location memory.Location, key strin
 	return versions, more, orNotAnID(err)
 }
 
+// elsewhere lists versions that other spaces wrote, once those of this one are listed.
+func (c *call) elsewhere(ctx context.Context, location memory.Location, key string, r historyRequest, limit int, more uint64) ([]memory.Memory, string, error) {
+	if more > 0 {
+		return nil, "", nil
+	}
+	if limit <= 0 {
+		list, _, err := c.access().Elsewhere(ctx, location, key, r.AsOf.AsOf, "", 1)
+		if len(list) == 0 {
+			return nil, "", err
+		}
+		return nil, memory.FirstElsewhere, err
+	}
+	return c.access().Elsewhere(ctx, location, key, r.AsOf.AsOf, r.After, limit)
+}
+
 type historyAnswer struct {
-	Versions []*versionRow `json:"versions"`
-	More     string        `json:"more,omitempty"`
-	Note     string        `json:"note,omitempty"`
+	Versions      []*versionRow `json:"versions"`
+	More          string        `json:"more,omitempty"`
+	Elsewhere     []*versionRow `json:"elsewhere,omitempty"`
+	MoreElsewhere string        `json:"more_elsewhere,omitempty"`
+	Note          string        `json:"note,omitempty"`
 }
 
 // versionRow is one version in a history.
@@ -146,8 +182,9 @@ type versionRow struct {
 	Value     json.RawMessage `json:"value,omitempty"`
 	Omitted   bool            `json:"value_omitted,omitempty"`
 	Truncated bool            `json:"truncated,omitempty"`
-	Version   uint64          `json:"version"`
+	Version   uint64          `json:"version,omitempty"`
 	Timestamp string          `json:"timestamp"`
+	Origin    *origin         `json:"origin,omitempty"`
 	Deleted   bool            `json:"deleted,omitempty"`
 	Purged    string          `json:"purged,omitempty"`
 	By        *author         `json:"by,omitempty"`
@@ -157,6 +194,9 @@ type versionRow struct {
 
 func versionOf(m memory.Memory, f form) *versionRow {
 	r := &versionRow{Version: m.Version, Timestamp: memory.FormatTime(m.Timestamp), Deleted: m.Deleted}
+	if o := m.Origin; o != nil {
+		r.Origin = &origin{o.Space, o.Version, memory.FormatTime(o.Time)}
+	}
 	if r.Purged = m.Purged; !m.Deleted && m.Purged == "" {
 		r.particulars = particularsOf(m)
 		r.Agent = f.unless("agent", r.Agent, f.agent)
@@ -164,6 +204,13 @@ func versionOf(m memory.Memory, f form) *versionRow {
 		r.Omitted = r.Truncated && r.Value == nil
 	}
 	return r
+}
+
+// origin is where another space wrote a version.
+type origin struct {
+	Space     string `json:"space"`
+	Version   uint64 `json:"version"`
+	Timestamp string `json:"timestamp"`
 }
 
 func (r *versionRow) value() json.RawMessage { return r.Value }
@@ -183,7 +230,9 @@ func historyNote(kept []*versionRow, c cut, key string, more uint64, same string
 	if len(c.values) > 0 {
 		var versions []string
 		for _, i := range c.values {
-			versions = append(versions, fmt.Sprintf("v%d", kept[i].Version))
+			if kept[i].Version > 0 {
+				versions = append(versions, fmt.Sprintf("v%d", kept[i].Version))
+			}
 		}
 		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out (%s): memory_recall with key=%q, as_of=v…%s gives each whole.",
 			tool.MaxAnswer, were(len(versions), "value"), tool.Quoted(versions), tool.Clip(key, 64), same))
