@@ -108,6 +108,36 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 	}
 }
 
+func TestAFamilyWhoseHookATypeCallsForIsLoadedByTheFirstStoreOfIt(t *testing.T) {
+	w := open(t, nil)
+	m := onStore("tagger", "")
+	m.Hooks.Store.Types = []string{"note"}
+	if _, err := w.Install(pack(t, m, script{says: `{"entries":[{"value":"seen"}]}`})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AwaitHooks(t.Context(), "tagger"); err != nil {
+		t.Fatal(err)
+	}
+	x := w.catalogue.Known("tagger")
+	w.catalogue.Preload(t.Context())
+	if _, notes, err := w.keep("other", `"tea"`); err != nil || len(notes) != 0 {
+		t.Fatalf("a memory without a type: %q, %v", notes, err)
+	}
+	w.waitIdle()
+	if x.IsLoaded() {
+		t.Error("it is loaded before a memory of its types comes")
+	}
+	if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{}, []memory.Item{{Key: "note", Type: "note", Value: json.RawMessage(`"tea"`)}}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{}, "note", memory.AsOf{}); err != nil || string(got.Value) != `"seen"` || !x.IsLoaded() {
+		t.Errorf("the first note is %+v, %v, loaded: %v", got, err, x.IsLoaded())
+	}
+}
+
 func TestAHookThatCannotBeLoadedIsNamed(t *testing.T) {
 	w := open(t, func(o *Options) {
 		o.Admit = func(context.Context, []byte, string) (catalogue.Guest, error) { return nil, errors.New("no room") }

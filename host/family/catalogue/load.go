@@ -248,11 +248,11 @@ func (f *Catalogue) AwaitHooks(ctx context.Context, name string) error {
 // loadAttempts limits how often a family that is replaced while it is loaded is loaded again.
 const loadAttempts = 8
 
-// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that a tag or a condition calls for is
-// loaded then. The caller holds mu.
+// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that a tag, a condition or the type of a
+// memory calls for is loaded then: a server that only answers searches needs no memory for its code. The caller holds mu.
 func (f *Catalogue) takesPart(x *Family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
-	store = store && x.Manifest.Hooks.Store.TagFrom == "" && x.Manifest.Hooks.Store.When.IsZero()
+	store = store && x.Manifest.Hooks.Store.TagFrom == "" && x.Manifest.Hooks.Store.When.IsZero() && len(x.Manifest.Hooks.Store.Types) == 0
 	_, rank := f.hookOf(x, abi.HookRank)
 	return store || rank && f.rankWhen(x).IsZero()
 }

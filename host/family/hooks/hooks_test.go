@@ -252,6 +252,22 @@ func TestAStoreDoesNotWaitForAHookThatIsBeingLoaded(t *testing.T) {
 	}
 }
 
+func TestAStoreWaitsForAHookThatATypeCallsFor(t *testing.T) {
+	x := storer("x", says(`{}`))
+	x.manifest.Hooks.Store.Types = []string{"note"}
+	x.loading = true
+	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
+	if _, notes, err := keep(t, space, "k", `1`); err != nil || len(notes) != 0 || x.times() != 0 {
+		t.Errorf("a memory of another type: notes %q, %v after %d requests", notes, err, x.times())
+	}
+	var notes []string
+	a := space.As(memory.Caller{Agent: "ann", Rights: memory.FullRights()})
+	_, err := a.Store(t.Context(), memory.Location{}, []memory.Item{{Key: "n", Type: "note", Value: json.RawMessage(`1`)}}, memory.Write{Note: func(note string) { notes = append(notes, note) }})
+	if err != nil || len(notes) != 0 || x.times() != 1 {
+		t.Errorf("a note: notes %q, %v after %d requests", notes, err, x.times())
+	}
+}
+
 func TestAVersionThatWasReplacedIsAskedByItsSuccessor(t *testing.T) {
 	x := storer("x", says(`{}`))
 	x.replaced = 2

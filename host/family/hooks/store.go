@@ -313,13 +313,24 @@ func (s Store) change(what memory.Storing) memory.Change {
 	return memory.ChangeStore
 }
 
-// guest returns the guest of a store hook. It waits for loading only if the write must not proceed without it.
+// firstWithin bounds how long a write waits for a hook that may be skipped, and that is loaded only when a memory of its types comes.
+const firstWithin = 2 * time.Second
+
+// guest returns the guest of a store hook. It waits for loading if the write must not proceed without it, and a while if nobody loads it before
+// it is asked.
 func (s Store) guest(ctx context.Context) (Guest, error) {
 	if g, ok := s.Loaded(); ok {
 		return g, nil
 	}
 	if s.OnFailure == abi.OnFailureRefuse {
 		return s.Load(ctx)
+	}
+	if len(s.Manifest().Hooks.Store.Types) > 0 {
+		short, cancel := context.WithTimeout(ctx, firstWithin)
+		defer cancel()
+		if g, err := s.Load(short); err == nil || short.Err() == nil || ctx.Err() != nil {
+			return g, err
+		}
 	}
 	return nil, loadingError{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "it is being loaded"}}
 }
