@@ -234,6 +234,9 @@ func (h *Host) finishMove(order *move, e store.Engine) error {
 	}
 	moved, err := space.Resolve(ctx, h.options.Dir, given, h.reached)
 	err = errors.Join(err, order.staged.Close())
+	if err == nil && moved && order.To.Store != space.InDirectory {
+		err = forgetIdentity(h.options.Dir)
+	}
 	if err == nil && !moved {
 		err = errors.Join(errors.New("the store stays where it was"), failed)
 	}

@@ -415,6 +415,25 @@ func (g *sharing) leave(name string) {
 	}
 }
 
+// leaveMoved leaves the directory of a space that was moved into it, to a server of its own.
+func (s *Spaces) leaveMoved(name, dir string) {
+	if at, err := space.At(dir); err != nil || at.Store != space.InDirectory || name == s.sharing.own {
+		return
+	}
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	delete(s.claimed, name) // it may come back as another space
+	s.sharing.leave(name)
+}
+
+// forgetIdentity makes a directory that of the space which its store was moved to.
+func forgetIdentity(dir string) error {
+	if err := os.Remove(filepath.Join(dir, identityFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // dropCopies removes the files of copies of spaces whose name ended.
 func (s *Spaces) dropCopies(ctx context.Context) error {
 	in := filepath.Join(s.sharing.dir, followerFolder)

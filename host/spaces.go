@@ -262,6 +262,9 @@ func (s *Spaces) serve(o *openSpace) {
 			options.Logger.Error("close a space", "error", err)
 		}
 	}
+	if h != nil && h.mover.reopens() && s.sharing != nil {
+		s.leaveMoved(o.name, options.Dir)
+	}
 	s.doLast(o)
 	s.release(o)
 	s.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,8 +109,11 @@ func (a *app) moveStore(ctx context.Context, r operator.MoveStoreRequest) error 
 			Held time.Duration `json:"held_ns"`
 		}{begun, ended.Held})
 	}
-	return a.printf("moved to %s: %d entries, %.1f MB in %s; nothing could be written for %s\n", begun.To, begun.Entries, float64(begun.Bytes)/1e6,
-		begun.Took.Round(time.Millisecond), ended.Held.Round(time.Millisecond))
+	held := ""
+	if ended.Held > 0 {
+		held = fmt.Sprintf("; nothing could be written for %s", ended.Held.Round(time.Millisecond))
+	}
+	return a.printf("moved to %s: %d entries, %.1f MB in %s%s\n", begun.To, begun.Entries, float64(begun.Bytes)/1e6, begun.Took.Round(time.Millisecond), held)
 }
 
 // moveEnded asks how a move ended, which is known when the server has opened the space again.
@@ -120,6 +124,9 @@ func (a *app) moveEnded(ctx context.Context, begun operator.MoveBegun) (ended op
 		ended, err = query(ctx, a, operator.GetMove)
 		if err == nil && ended.Move == begun.Move {
 			return ended, nil
+		}
+		if gone := (*client.Error)(nil); errors.As(err, &gone) && gone.Code == client.NotFound && strings.HasSuffix(gone.Message, begun.To) {
+			return operator.MoveEnded{Move: begun.Move, To: begun.To}, nil // servers that share spaces have it no more
 		}
 		select {
 		case <-ctx.Done():

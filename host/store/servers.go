@@ -25,7 +25,7 @@ type Servers interface {
 	// Create creates a space, unless there is one with its name. The error is a FormerError if one had it.
 	Create(ctx context.Context, space string) error
 	// Lead has a running server lead a space, unless another one that is running does, and returns who leads it then. It creates a space
-	// that does not exist.
+	// that does not exist. The error is a DepartedError if the space was moved away.
 	Lead(ctx context.Context, space, id string) (Lease, error)
 	// Release ends the lead of a server over a space.
 	Release(ctx context.Context, space, id string) error

@@ -242,8 +242,7 @@ func TestNothingIsLostWhileASpaceIsRenamed(t *testing.T) {
 	for i := range 6 {
 		to := fmt.Sprint("n", i+1)
 		if i == 3 { // the leader is killed as it is asked
-			await.That(t, "a server leads the space", func() bool { return listed(t, list[0])[name].Leader != "" && leads(list, name) != nil })
-			lead := leads(list, name)
+			lead := leaderOf(t, list, name)
 			go lead.Kill()
 			defer lead.Start()
 			list = except(list, lead)
@@ -286,6 +285,16 @@ func storeOnce(t *testing.T, url, key, name string) (status int, answer string) 
 		return 0, err.Error()
 	}
 	return got.StatusCode, string(body)
+}
+
+// leaderOf waits for a server to lead a space.
+func leaderOf(t *testing.T, list []*server.Sharing, name string) (lead *server.Sharing) {
+	t.Helper()
+	await.That(t, "a server leads the space "+name, func() bool {
+		lead = leads(list, name)
+		return lead != nil
+	})
+	return lead
 }
 
 // leads is the server that leads a space; nil: none.

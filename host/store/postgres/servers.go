@@ -98,6 +98,9 @@ func (s *servers) Leave(ctx context.Context, id string) error {
 // Lead implements store.Servers.
 func (s *servers) Lead(ctx context.Context, name, id string) (l store.Lease, err error) {
 	space, err := s.spaceOf(ctx, name)
+	if err == nil {
+		err = departed(ctx, s.pool, space, "the space "+name)
+	}
 	for range mostTries {
 		if err == nil {
 			err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return lead(ctx, tx, space, id) })

@@ -242,6 +242,9 @@ func (c *stagedCopy) Stored(ctx context.Context) ([]store.Blob, error) {
 func (c *stagedCopy) Place(ctx context.Context) error {
 	name := c.driver.at.space
 	err := pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
+		if err := c.identify(ctx, tx); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `UPDATE alcove.names n SET name = $1 || $2 || n.space FROM alcove.spaces s WHERE s.space = n.space AND n.name = $1 AND s.departed <> ''`, name, away); err != nil {
 			return err
 		}
@@ -264,6 +267,23 @@ func (c *stagedCopy) Place(ctx context.Context) error {
 		return fmt.Errorf("place the copy as %s: %w", c.driver.at.public, translate(err))
 	}
 	return nil
+}
+
+// identify gives the copy the identity of the space that was moved away before, so that directories of servers stay its own.
+func (c *stagedCopy) identify(ctx context.Context, tx pgx.Tx) error {
+	var old int64
+	var identity string
+	err := tx.QueryRow(ctx, `SELECT s.space, s.identity FROM alcove.names n JOIN alcove.spaces s USING (space) WHERE n.name = $1 AND s.departed <> ''`, c.driver.at.space).Scan(&old, &identity)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE alcove.spaces SET identity = gen_random_uuid()::text WHERE space = $1`, old)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE alcove.spaces SET identity = $2 WHERE space = $1`, c.space, identity)
+	}
+	return err
 }
 
 // Close implements store.Staged.
