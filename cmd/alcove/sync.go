@@ -271,7 +271,11 @@ func (a *app) printDone(done operator.RemoteDone) error {
 		if err := a.printf("%s %s%s%s\n", one.what, memories(one.result.Taken), versionsBehind(one.result.Past), inConflict(len(one.result.Conflicts))); err != nil {
 			return err
 		}
-		if n := one.result.Records; n > 0 {
+		switch n := one.result.Records; n {
+		case 0:
+		case 1:
+			a.printf("  and 1 record of families\n")
+		default:
 			a.printf("  and %d records of families\n", n)
 		}
 		if one.result.NewestOnly {

@@ -13,7 +13,7 @@ import (
 // offline is a machine with a memory of its own, and a file with a key of the team's server.
 func (s *team) offline() (m machine, hub []string) {
 	s.t.Helper()
-	secret, _ := s.key("--agent", "ann", "--namespaces", "*")
+	secret, _ := s.key("--agent", "ann", "--namespaces", "*", "--rights", "read,write,family:*")
 	m = s.machine("")
 	m.env = strings.Split(strings.Join(m.env[:5], "\n")+"\nALCOVE_DATA="+filepath.Join(m.home, "memory")+"\nALCOVE_LISTEN=off", "\n")
 	file := filepath.Join(m.home, "hub.key")
@@ -49,11 +49,13 @@ func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
 	ann.runs(0, "never project/secret", "remote", "list")
 	ann.runs(0, "to pull 0, to push 1", "remote", "status")
 	ann.runs(0, "logged deployed", "log", "deployed", "1.4", "--agent", "ann")
-	ann.runs(0, "pulled 0 memories\npushed 1 memory\n", "sync")
+	ann.runs(0, "thm:", "call", "memory_create_theme", `{"name": "bridges", "description": "what crosses rivers"}`)
+	ann.runs(0, "pushed 1 memory\n  and 1 record of families\n", "sync")
 
 	bob, hub := s.offline()
 	bob.runs(0, "pulled 1 memory", append([]string{"clone"}, hub...)...)
 	bob.runs(2, "is not empty", append([]string{"clone"}, hub...)...)
+	bob.runs(0, "what crosses rivers", "call", "memory_search_themes", `{"query": "bridges"}`)
 	bob.runs(0, "1 events from", "log", "--chains")
 	bob.runs(0, ", whole", "log", "--chains")
 	bob.runs(0, "there is nothing to list", "log", "--list")
