@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,6 +71,7 @@ func (e *Engine) write() {
 	for {
 		select {
 		case j := <-e.jobs:
+			runtime.Gosched() // those whose commits were answered just now may have more
 			e.runGroup(e.gather(j))
 		case <-e.quit:
 			return

@@ -20,6 +20,9 @@ const DefaultSpace = "default"
 
 const statementTimeout = 30 * time.Second // unless the URL has another
 
+// mostConnections are those of all spaces together, unless the URL has another number: each that is written needs one while the database syncs.
+const mostConnections = 16
+
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.
 func IsURL(text string) bool {
 	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
@@ -52,6 +55,9 @@ func locate(text string) (l location, err error) {
 	u.RawQuery = query.Encode()
 	if l.config, err = pgxpool.ParseConfig(u.String()); err != nil {
 		return l, fmt.Errorf("the URL of the store has a host, port or parameter that is not understood")
+	}
+	if !query.Has("pool_max_conns") {
+		l.config.MaxConns = mostConnections
 	}
 	c := l.config.ConnConfig
 	l.address = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
