@@ -41,7 +41,7 @@ func (s *Space) translate(doing string, err error) error {
 	case errors.Is(err, store.ErrUnavailable):
 		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": the database of the server does not answer. A write may still take effect: retry with the same request id in a moment, and if this goes on have the database checked"}
 	case errors.Is(err, store.ErrFenced):
-		return &Error{Code: Unavailable, Cause: err, Message: "could not " + doing + ": another server has taken this memory over, and this one can write nothing any more. Nothing was changed: connect to that server, or stop it and start this one again"}
+		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": another server has taken this memory over. Nothing was changed: try again, and if this goes on connect to that server, or stop it and start this one again"}
 	case errors.Is(err, store.ErrClosed):
 		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "the memory is shutting down: retry in a moment"}
 	}

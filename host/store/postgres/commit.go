@@ -208,6 +208,8 @@ func (e *Engine) tryCommit(ctx context.Context, jobs []*job) (p *plan, err error
 			return p, nil
 		case err == nil:
 			continue // more is known
+		case pending != nil && errors.Is(err, store.ErrFenced):
+			return failed(p, jobs), fmt.Errorf("%w before it could be found out whether a commit took effect: %w", store.ErrUnavailable, err)
 		case !isDisconnected(err):
 			return failed(p, jobs), err
 		case time.Now().Add(wait).After(until):

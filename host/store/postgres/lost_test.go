@@ -28,6 +28,8 @@ type relay struct {
 	mu   sync.Mutex
 	lose string // answer: commits reach the server, and their answers are lost. question: they do not reach it. both: nothing is said any more
 	lost int
+
+	meanwhile func() // called before an engine learns that an answer is lost; nil: nothing
 }
 
 const socketName = ".s.PGSQL.5432"
@@ -81,6 +83,9 @@ func (r *relay) relay(client net.Conn) {
 			n, err := s.Read(data)
 			select {
 			case <-dropping:
+				if r.meanwhile != nil {
+					r.meanwhile()
+				}
 				client.Close()
 				return
 			default:
@@ -131,6 +136,37 @@ func (r *relay) take(said string) string {
 	r.lose = ""
 	r.lost++
 	return what
+}
+
+// Whether the commit took effect cannot be found out any more: that nothing was changed would be wrong.
+func TestACommitWhoseAnswerIsLostIsNotDeniedWhenTheSpaceIsTakenOverThen(t *testing.T) {
+	ctx, at := t.Context(), database(t)
+	r, relayed := through(t, at)
+	e := open(t, driver(t, relayed), t.TempDir(), store.Options{})
+	defer e.Close()
+	if err := put(ctx, e, "k", "1"); err != nil {
+		t.Fatal(err)
+	}
+	var next store.Engine
+	var failed error
+	r.meanwhile = func() { next, failed = driver(t, at).Open(ctx, t.TempDir(), store.Options{}) }
+	r.mu.Lock()
+	r.lose = "answer"
+	r.mu.Unlock()
+	err := put(ctx, e, "k", marker)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	defer next.Close()
+	if !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, store.ErrFenced) {
+		t.Errorf("the commit whose answer was lost: got %v, want ErrUnavailable and ErrFenced", err)
+	}
+	if got := get(t, next, "k"); got != marker {
+		t.Errorf("the next engine has %q: want the lost commit, or the test shows nothing", got)
+	}
+	if err := put(ctx, e, "k", "2"); !errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a later commit: got %v, want ErrFenced alone", err)
+	}
 }
 
 func TestACommitWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
