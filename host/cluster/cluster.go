@@ -155,19 +155,21 @@ func (m *Member) renew(ctx context.Context) error {
 	return m.releaseUnled(ctx, led)
 }
 
-// releaseUnled gives leases up that could not be given up before.
+// releaseUnled gives leases up that could not be given up before. The next renewal waits for it, so it does not wait while a lease is being taken,
+// which may be the one, and not for long: a later renewal does it.
 func (m *Member) releaseUnled(ctx context.Context, led []string) error {
+	led = slices.DeleteFunc(led, func(space string) bool { return m.leading(space) != nil })
+	if len(led) == 0 || !m.leasing.TryLock() {
+		return nil
+	}
+	defer m.leasing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, m.o.Term/renewals)
+	defer cancel()
 	for _, space := range led {
 		if m.leading(space) != nil {
 			continue
 		}
-		m.leasing.Lock()
-		var err error
-		if m.leading(space) == nil {
-			err = m.o.Table.Release(ctx, space, m.self.ID)
-		}
-		m.leasing.Unlock()
-		if err != nil {
+		if err := m.o.Table.Release(ctx, space, m.self.ID); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ type table struct {
 	servers map[string]store.Server
 	leases  map[string]string // by space
 	fail    error
+	slow    chan struct{} // until which a lease is being taken; nil: it is not
 }
 
 func newTable() *table {
@@ -61,6 +62,11 @@ func (d *table) List(context.Context) (store.Table, error) {
 }
 
 func (d *table) Lead(_ context.Context, space, id string) (store.Lease, error) {
+	defer func() {
+		if d.slow != nil {
+			<-d.slow
+		}
+	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.servers[d.leases[space]].Left <= 0 {
@@ -105,6 +111,35 @@ func member(t *testing.T, d *table, address string, term time.Duration) *cluster
 	m := cluster.New(cluster.Options{Table: d, Address: address, Term: term})
 	must.Do(t, m.Join(t.Context()))
 	return m
+}
+
+// A server that opens many spaces takes many leases, and would lose those that it has.
+func TestAServerRenewsWhileALeaseIsBeingTaken(t *testing.T) {
+	d := newTable()
+	m := member(t, d, "a:1", time.Minute)
+	d.slow = make(chan struct{})
+	led, renewed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := m.Lead(t.Context(), "work")
+		led <- err
+	}()
+	await.That(t, "the table has the lease", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.leases["work"] == m.ID()
+	})
+	go func() { renewed <- m.Join(t.Context()) }()
+	await.That(t, "it renews meanwhile", func() bool { return len(renewed) == 1 })
+	close(d.slow)
+	for what, err := range map[string]error{"renew": <-renewed, "take the lease": <-led} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must.Do(t, m.Join(t.Context()))
+	if !m.Leads("work") {
+		t.Error("the lease that was being taken was given up")
+	}
 }
 
 func TestALeaderThatCannotRenewStopsAndGoesOnIfNobodyTookOver(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 // servers is the store.Catalog of a database. Its connections are its own: a lease is renewed however busy those of the spaces are.
 type servers struct {
 	pool    *pgxpool.Pool
-	release func() // of the driver's connections
+	renewal *pgxpool.Pool // one connection, for renewals alone
+	release func()        // of the driver's connections
 }
 
 var (
@@ -23,8 +24,8 @@ var (
 	_ store.Catalog = (*servers)(nil)
 )
 
-// leaseConnections is how many connections the table of servers has: to renew, to look, and to take and release leases.
-const leaseConnections = 4
+// leaseConnections is how many connections the table of servers has to look, and to take and release leases.
+const leaseConnections = 3
 
 // Servers implements store.Shared.
 func (d *Driver) Servers(ctx context.Context) (store.Catalog, error) {
@@ -32,17 +33,32 @@ func (d *Driver) Servers(ctx context.Context) (store.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	pool, err := d.leasing(ctx, leaseConnections)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	renewal, err := d.leasing(ctx, 1)
+	if err != nil {
+		pool.Close()
+		release()
+		return nil, err
+	}
+	return &servers{pool, renewal, release}, nil
+}
+
+// leasing returns connections for the table of servers.
+func (d *Driver) leasing(ctx context.Context, most int32) (*pgxpool.Pool, error) {
 	config := d.at.config.Copy()
-	config.MaxConns = leaseConnections
+	config.MaxConns = most
 	config.MinConns = 0
 	config.ConnConfig.RuntimeParams["application_name"] = "alcove-lease"
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = heldIdle // or a server that is frozen holds the row of another
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		release()
 		return nil, fmt.Errorf("connect to %s: %w", d.at.public, err)
 	}
-	return &servers{pool, release}, nil
+	return pool, nil
 }
 
 // Space implements store.Shared.
@@ -50,6 +66,7 @@ func (d *Driver) Space() string { return d.at.space }
 
 // Close closes the connections.
 func (s *servers) Close() error {
+	s.renewal.Close()
 	s.pool.Close()
 	s.release()
 	return nil
@@ -66,7 +83,7 @@ func (s *servers) Renew(ctx context.Context, o store.Server, term time.Duration)
 	var b pgx.Batch
 	b.Queue(renewSQL, o.ID, o.Address, o.Version, o.Draining, o.Started, term.Microseconds())
 	queueTable(&b, &t)
-	if err := s.pool.SendBatch(ctx, &b).Close(); err != nil {
+	if err := s.renewal.SendBatch(ctx, &b).Close(); err != nil {
 		return store.Table{}, fmt.Errorf("renew the leases of this server: %w", translate(err))
 	}
 	return t, nil
