@@ -347,6 +347,41 @@ var deeds = []deed{
 			}
 		})
 	}},
+	{"Elsewhere", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			list, next, err := a.Elsewhere(ctx, Location{"draft", ns}, "k1", AsOf{}, "", 2)
+			say([]any{list, next}, err)
+		})
+	}},
+	{"Histories", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			p, err := a.Histories(ctx, ExchangeQuery{Peer: Peer{Branch: "draft", At: 20, Scope: provenance.Scope{Namespaces: namespaces}}})
+			for i := range p.Versions {
+				p.Versions[i].Origins, p.Versions[i].Created = nil, nil // replicas are random
+			}
+			say(p, err)
+		}
+	}},
+	{"HistoryPeer", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, to := range []Right{ToRead, ToWrite} {
+				p, err := a.HistoryPeer(ctx, "draft", 0, provenance.Scope{Namespaces: namespaces}, to)
+				say(p.Scope, err) // the rest are versions, which are everybody's
+			}
+		}
+	}},
+	{"HistoryPlace", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			say(a.HistoryPlace(ctx, "draft", "elsewhere", provenance.Scope{Namespaces: namespaces}))
+		}
+	}},
+	{"ReceiveHistory", func(ctx context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			v := Exchanged{Memory: portable.Memory{Key: "k1", Value: item[0].Value}}
+			v.Namespace, v.Origins = ns, []provenance.Version{{Replica: "elsewhere.1", Version: 7, At: 1}}
+			say(a.ReceiveHistory(ctx, ReceivedHistory{Space: "elsewhere", Branch: "draft", Versions: []Exchanged{v}, At: 7}, Write{}))
+		})
+	}},
 	{"Chains", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
 			l, err := a.Chains(ctx, Location{"", ns})

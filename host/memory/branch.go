@@ -69,7 +69,9 @@ func (a *Access) fork(ctx context.Context, from string, at AsOf, w Write, record
 		return Branch{}, err
 	}
 	req := request(w, "fork", from, name, at, record.ReadOnly)
-	if done, err := s.replayedBranch(ctx, req, name); done != nil || err != nil {
+	done, end, err := s.onceBranch(ctx, req, name)
+	defer end()
+	if done != nil || err != nil {
 		return done.orZero(), err
 	}
 	s.branching.Lock()
@@ -140,7 +142,9 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 		return Branch{}, err
 	}
 	req := request(w, "create", name)
-	if done, err := s.replayedBranch(ctx, req, name); done != nil || err != nil {
+	done, end, err := s.onceBranch(ctx, req, name)
+	defer end()
+	if done != nil || err != nil {
 		return done.orZero(), err
 	}
 	s.branching.Lock()
@@ -156,18 +160,18 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	return describe(b), nil
 }
 
-// replayedBranch answers a repeated request to make a branch; nil: not a repetition.
-func (s *Space) replayedBranch(ctx context.Context, req store.Request, name string) (*Branch, error) {
-	_, done, err := s.replayed(ctx, req)
-	if err != nil || !done {
-		return nil, err
+// onceBranch begins an attempt to make a branch, as once does. It returns the branch that an earlier one made; nil: none did.
+func (s *Space) onceBranch(ctx context.Context, req store.Request, name string) (made *Branch, end func(), err error) {
+	_, again, end, err := s.once(ctx, req)
+	if err != nil || !again {
+		return nil, end, err
 	}
 	b, err := s.branch(name)
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	described := describe(b)
-	return &described, nil
+	return &described, end, nil
 }
 
 // newBranch commits a branch's record and publishes it. The caller holds branching.

@@ -33,7 +33,9 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 		return &Error{Code: Denied, Message: `the branch "default" cannot be deleted: forget what is in it instead`}
 	}
 	req := request(w, "delete", name)
-	if _, done, err := s.replayed(ctx, req); done || err != nil {
+	_, again, end, err := s.once(ctx, req)
+	defer end()
+	if again || err != nil {
 		return err
 	}
 	if err := a.guardBranch(name, asSource); err != nil {
@@ -143,7 +145,9 @@ func (a *Access) Restore(ctx context.Context, name, as string, w Write) (Branch,
 		return Branch{}, err
 	}
 	req := request(w, "restore", name, as)
-	if done, err := s.replayedBranch(ctx, req, as); done != nil || err != nil {
+	done, end, err := s.onceBranch(ctx, req, as)
+	defer end()
+	if done != nil || err != nil {
 		return done.orZero(), err
 	}
 	s.branching.Lock()

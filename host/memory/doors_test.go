@@ -13,7 +13,7 @@ import (
 )
 
 // asking are the methods whose changes of memories and records the store hooks decide about.
-var asking = strings.Fields("Access.Store Access.Forget Access.SetState Access.Import Access.Receive Access.Merge(delete) Access.Merge(value) Access.Stage Stage.Put Stage.Patch Stage.Delete Stage.DeleteSome Stage.PutRecord Stage.Keep Stage.AppendRecord Stage.DeleteRecords Stage.Commit")
+var asking = strings.Fields("Access.Store Access.Forget Access.SetState Access.Import Access.Receive Access.ReceiveHistory Access.Merge(delete) Access.Merge(value) Access.Stage Stage.Put Stage.Patch Stage.Delete Stage.DeleteSome Stage.PutRecord Stage.Keep Stage.AppendRecord Stage.DeleteRecords Stage.Commit")
 
 // unasked are the methods that change memories or records without asking, and why.
 var unasked = map[string]string{

@@ -97,6 +97,9 @@ func historyPlaceKey(space string, scope provenance.Scope) store.Key {
 
 // HistoryPlace returns how far an exchange of histories came that was interrupted; the zero HistoryPlace: none was.
 func (a *Access) HistoryPlace(ctx context.Context, branch, space string, scope provenance.Scope) (p HistoryPlace, err error) {
+	if _, err := a.permitted(scope, ToWrite); err != nil {
+		return p, err
+	}
 	b, err := a.space.branch(branch)
 	if err != nil {
 		return p, err

@@ -92,7 +92,9 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 		return MergeResult{}, err
 	}
 	req := mergeRequest(w, m)
-	if done, again, err := s.replayed(ctx, req); again || err != nil {
+	done, again, end, err := s.once(ctx, req)
+	defer end()
+	if again || err != nil {
 		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
 	if err := s.unmoved(ctx, m.Source); err != nil {

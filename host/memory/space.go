@@ -86,6 +86,7 @@ type Space struct {
 	seal      *sealed.Key // of places in exchanges
 	scopes    scope.Table
 	quotas    quota.Locks
+	inFlight  inFlight
 	indexes   *recordindex.Indexes
 	feeds     *feed.Reader
 	tallies   tallies

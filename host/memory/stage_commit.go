@@ -26,7 +26,8 @@ const answerLimit = 64 << 10
 func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, version uint64, err error) {
 	s := a.space
 	c.Write = a.sign(c.Write)
-	committed, done, err := s.replayed(ctx, request(c.Write, c.Operation, c.Content))
+	committed, done, end, err := s.once(ctx, request(c.Write, c.Operation, c.Content))
+	end()
 	if err != nil || !done {
 		return nil, 0, err
 	}
@@ -63,7 +64,13 @@ func (t *Stage) Writes(c Commit) bool { return t.Changes() > 0 || c.KeepAnswer }
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
-	committed, proposal, err := t.commit(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
+	req := request(c.Write, c.Operation, c.Content)
+	release, err := t.space.inFlight.acquire(ctx, req)
+	defer release()
+	if err != nil {
+		return Committed{}, err
+	}
+	committed, proposal, err := t.commit(ctx, c, req, "commit")
 	done := Committed{Branch: cmp.Or(proposal, t.home().Name), Timestamp: committed.Time, Replayed: committed.Replayed}
 	if t.Changes() > 0 {
 		done.Version = committed.Version

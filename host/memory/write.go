@@ -16,7 +16,9 @@ import (
 func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) (done store.Committed, proposal string, err error) {
 	s, w := a.space, a.sign(w)
 	req := request(w, o.operation, o.content...)
-	if done, again, err := s.replayed(ctx, req); again || err != nil {
+	done, again, end, err := s.once(ctx, req)
+	defer end()
+	if again || err != nil {
 		s.noteProposed(ctx, o.Branch, done.Version, w)
 		return done, "", err
 	}
