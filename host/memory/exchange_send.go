@@ -59,8 +59,11 @@ type sent struct {
 	all    bool                                   // every version, and not the newest alone: place, origin, newest and one are not used
 }
 
-// exchangeStep is how many keys are looked at together.
-const exchangeStep = 500
+// What is looked at together, before a page may end.
+const (
+	exchangeStep  = 500     // keys
+	exchangeBytes = 8 << 20 // of their values, unless it is one alone
+)
 
 // changesRead is how many changes are read for each version that a page may have: most are of memories, or of their origins.
 const changesRead = 2
@@ -141,16 +144,27 @@ func (p *sending) sure(segment store.Segment) (upTo uint64) {
 // add adds what changes made, and reports whether the page is full: at then continues it.
 func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Change, at *ExchangePlace) (bool, error) {
 	for i := min(at.Within, len(changes)); i < len(changes); {
-		end := min(i+min(exchangeStep, p.query.Limit), len(changes))
-		if err := p.some(ctx, b, changes[i:end]); err != nil {
+		n, err := p.bounded(len(changes)-i, func(n int) error { return p.some(ctx, b, changes[i:i+n]) })
+		if err != nil {
 			return false, err
 		}
-		if i = end; p.full() {
+		if i += n; p.full() {
 			p.page.Next = after(changes, i, at)
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// bounded adds a step of at most n keys, and of fewer if their values are too long. It returns how many they were.
+func (p *sending) bounded(n int, add func(n int) error) (int, error) {
+	before := *p
+	for n = min(n, exchangeStep, p.query.Limit); ; n /= 2 {
+		if err := add(n); err != nil || n == 1 || p.bytes-before.bytes <= exchangeBytes {
+			return n, err
+		}
+		*p = before
+	}
 }
 
 // some adds what some changes of a branch made.
@@ -292,11 +306,17 @@ func (p *sending) scan(ctx context.Context, at ExchangePlace) error {
 		return err
 	}
 	for {
-		entries, next, err := p.space.engine.Versions(ctx, p.lineage, store.Range{}, cursor, min(exchangeStep, p.query.Limit))
-		if err != nil {
-			return err
-		}
-		if err := p.scanned(ctx, entries, &at); err != nil || next == "" {
+		var next store.Cursor
+		last := at.Last
+		_, err := p.bounded(exchangeStep, func(n int) error {
+			entries, end, err := p.space.engine.Versions(ctx, p.lineage, store.Range{}, cursor, n)
+			if err != nil {
+				return err
+			}
+			next, at.Last = end, last
+			return p.scanned(ctx, entries, &at)
+		})
+		if err != nil || next == "" {
 			return err
 		}
 		if cursor = next; p.full() {

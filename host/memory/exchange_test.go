@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -75,6 +76,51 @@ func hides(t *testing.T, texts ...string) {
 		raw, _ := base64.RawURLEncoding.DecodeString(text)
 		if strings.Contains(text, "hidden") || strings.Contains(string(raw), "hidden") || strings.Contains(text, "secret") || strings.Contains(string(raw), "secret") {
 			t.Errorf("a place is %q, %q, want none that names a hidden key", text, raw)
+		}
+	}
+}
+
+// A receiver takes pages of a bounded size, whatever the lengths of the values are.
+func TestAPageOfAnExchangeIsBoundedInBytes(t *testing.T) {
+	s, done := openSpace(t, t.TempDir(), nil)
+	defer done()
+	const memories, length = 40, 900_000
+	value := json.RawMessage(`"` + strings.Repeat("x", length) + `"`)
+	for i := range memories {
+		if _, err := s.Store(t.Context(), Location{}, []Item{{Key: fmt.Sprint("long", i), Value: value}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner := s.owner("")
+	peer, err := owner.Peer(t.Context(), Default, 0, provenance.Scope{}, ToRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string]func(context.Context, ExchangeQuery) (ExchangePage, error){"newest": owner.Versions, "all": owner.Histories} {
+		for _, scan := range []bool{false, true} {
+			sent := map[string]bool{}
+			q := ExchangeQuery{Peer: peer, From: ExchangePlace{Scan: scan}, Bytes: length, Limit: memories}
+			for more := true; more; {
+				page, err := list(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, most := len(page.Versions)*length, exchangeBytes+length; got > most {
+					t.Errorf("%s, scan %v: a page has %d bytes of values, want at most %d", name, scan, got, most)
+				}
+				for _, v := range page.Versions {
+					if sent[v.Key] {
+						t.Errorf("%s, scan %v: %s was sent twice, want once", name, scan, v.Key)
+					}
+					sent[v.Key] = true
+				}
+				if more = page.Next != nil; more {
+					q.From = *page.Next
+				}
+			}
+			if len(sent) != memories {
+				t.Errorf("%s, scan %v: %d memories were sent, want %d", name, scan, len(sent), memories)
+			}
 		}
 	}
 }
