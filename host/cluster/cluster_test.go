@@ -133,7 +133,7 @@ func TestAServerRenewsWhileALeaseIsBeingTaken(t *testing.T) {
 	close(d.slow)
 	for what, err := range map[string]error{"renew": <-renewed, "take the lease": <-led} {
 		if err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want no error", what, err)
 		}
 	}
 	must.Do(t, m.Join(t.Context()))

@@ -54,15 +54,16 @@ func TestAllFamiliesCostLittleMoreThanOne(t *testing.T) {
 	for _, run := range []string{"compiled", "from the cache"} {
 		m := runFamilies(t, dir)
 		idle, mb := float64(m.Idle), func(n int64) float64 { return float64(n-m.Idle) / 1e6 }
+		others := len(m.Others)
 		slices.Sort(m.Others)
 		slices.Sort(m.Start)
 		t.Logf("%s: open %v, the first family %v (%v of CPU), each other %v (the slowest %v, %v of CPU), the first call %v (%v); %.0f MB idle, and in addition %.0f MB with one, %.0f MB with all, %.0f MB after a call of each",
-			run, m.Open.Round(time.Millisecond), m.First.Round(time.Millisecond), m.FirstCPU.Round(time.Millisecond), m.Others[8].Round(time.Microsecond), m.Others[16].Round(time.Microsecond), (m.OthersCPU / 17).Round(time.Microsecond),
-			m.Start[9].Round(time.Microsecond), m.Start[17].Round(time.Microsecond), idle/1e6, mb(m.One), mb(m.Loaded), mb(m.Called))
+			run, m.Open.Round(time.Millisecond), m.First.Round(time.Millisecond), m.FirstCPU.Round(time.Millisecond), m.Others[others/2].Round(time.Microsecond), m.Others[others-1].Round(time.Microsecond), (m.OthersCPU / time.Duration(others)).Round(time.Microsecond),
+			m.Start[others/2].Round(time.Microsecond), m.Start[others].Round(time.Microsecond), idle/1e6, mb(m.One), mb(m.Loaded), mb(m.Called))
 		if run == "compiled" {
 			continue
 		}
-		if per := float64(m.Loaded-m.One) / 17; per > 8e6 { // a copy of the code for each would be 8 MB or more
+		if per := float64(m.Loaded-m.One) / float64(others); per > 8e6 { // a copy of the code for each would be 8 MB or more
 			t.Errorf("%s: each family after the first takes %.1f MB", run, per/1e6)
 		}
 		if mb(m.Called) > 200 { // 146 were measured; 96 of it is the code that all share
@@ -110,8 +111,8 @@ func measureFamilies(t *testing.T, dir string) {
 	for _, d := range f.All() {
 		names = append(names, d.Manifest.Name)
 	}
-	if len(names) != 18 {
-		t.Fatalf("there are %q", names)
+	if len(names) < 10 {
+		t.Fatalf("there are %q, want the built-in families", names)
 	}
 	cpu := usedCPU(t)
 	for i, name := range names {

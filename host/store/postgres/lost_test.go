@@ -155,7 +155,7 @@ func TestACommitWhoseAnswerIsLostIsNotDeniedWhenTheSpaceIsTakenOverThen(t *testi
 	r.mu.Unlock()
 	err := put(ctx, e, "k", marker)
 	if failed != nil {
-		t.Fatal(failed)
+		t.Fatalf("take the space over: got %v, want no error", failed)
 	}
 	defer next.Close()
 	if !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, store.ErrFenced) {
