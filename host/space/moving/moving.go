@@ -149,7 +149,7 @@ func (c *Copy) add(p store.Piece) error {
 	return c.to.Add(p)
 }
 
-// copyBlobs copies the blobs that the copy does not have. One that is dropped meanwhile is left to the next round.
+// copyBlobs copies the blobs that the copy does not have. One that is dropped or replaced meanwhile is left to the next round.
 func (c *Copy) copyBlobs(ctx context.Context) error {
 	list, err := c.from.Blobs(ctx, "")
 	if err != nil {
@@ -183,7 +183,11 @@ func (c *Copy) copyBlob(ctx context.Context, b store.Blob) error {
 		return err
 	}
 	defer r.Close()
-	if r.Size() != b.Size {
+	now, err := c.from.Blobs(ctx, b.Name) // after the reader was opened, whose content stays
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(now, b) {
 		return fmt.Errorf("it was replaced: %w", store.ErrNotFound)
 	}
 	section := io.NewSectionReader(r, 0, b.Size)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,4 +180,38 @@ func TestACopyThatFollowsItsSpaceIsTheSameBundle(t *testing.T) {
 	again := open(t, space.DefaultDriver(), back)
 	defer again.Close()
 	compare(t, again, want, w.n)
+}
+
+// replacing is a source whose blobs are replaced by others as long, just before they are opened.
+type replacing struct {
+	moving.Source
+	t        *testing.T
+	replaced bool
+}
+
+func (r *replacing) GetBlob(ctx context.Context, name string) (store.BlobReader, error) {
+	if !r.replaced {
+		r.replaced = true
+		must.Get(r.PutBlob(ctx, name, strings.NewReader("later")))
+	}
+	return r.Source.GetBlob(ctx, name)
+}
+
+func TestABlobThatIsReplacedByOneAsLongIsCopiedInTheNextRound(t *testing.T) {
+	ctx, d, dir := t.Context(), space.DefaultDriver(), t.TempDir()
+	from := &replacing{Source: open(t, d, t.TempDir()), t: t}
+	defer from.Close()
+	must.Get(from.PutBlob(ctx, "b", strings.NewReader("first")))
+	staged, err := d.(store.Movable).Stage(ctx, dir, "move")
+	if err != nil {
+		t.Fatalf("begin a copy: %v", err)
+	}
+	defer staged.Close()
+	c := moving.New(from, staged)
+	must.Do(t, c.Follow(ctx))
+	must.Do(t, c.Finish(ctx))
+	want := must.Get(from.Blobs(ctx, ""))
+	if got := must.Get(staged.Stored(ctx)); !slices.Equal(got, want) {
+		t.Errorf("the copy has the blobs %+v, want %+v", got, want)
+	}
 }
