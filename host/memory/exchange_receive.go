@@ -491,15 +491,8 @@ func (r *receiving) commit(ctx context.Context, w Write) error {
 		return r.refused()
 	}
 	t := r.stage
-	if err := t.room(); err != nil {
+	if err := t.askAboutReceived(ctx, w); err != nil {
 		return err
-	}
-	proposal, err := t.askHooks(ctx, w)
-	if err != nil {
-		return err
-	}
-	if proposal != "" {
-		return &Error{Code: Denied, Message: "nothing was received: a change must be approved first, and an exchange cannot wait: leave its namespace out"}
 	}
 	for at, list := range r.origin {
 		if is := r.staged[at]; is != nil && !is.SameContent(*t.changed[at]) {

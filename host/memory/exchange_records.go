@@ -446,15 +446,8 @@ func expiryIn(c Collection, at *time.Time, now time.Time) *time.Time {
 // commit asks the hooks, and writes records with their stamps.
 func (r *recordReceiving) commit(ctx context.Context, w Write) error {
 	t := r.stage
-	if err := t.room(); err != nil {
+	if err := t.askAboutReceived(ctx, w); err != nil {
 		return err
-	}
-	proposal, err := t.askHooks(ctx, w)
-	if err != nil {
-		return err
-	}
-	if proposal != "" {
-		return &Error{Code: Denied, Message: "no records were received: a change must be approved first, and an exchange cannot wait: leave its namespace out"}
 	}
 	for _, one := range r.taken {
 		is := t.changed[one.site]
@@ -465,7 +458,7 @@ func (r *recordReceiving) commit(ctx context.Context, w Write) error {
 		}
 		t.set(site{one.system, stampKey(one.Key)}, noted)
 	}
-	_, err = t.finish(ctx, Commit{Write: w}, store.Request{}, "receive records")
+	_, err := t.finish(ctx, Commit{Write: w}, store.Request{}, "receive records")
 	return err
 }
 

@@ -317,3 +317,15 @@ func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, err
 	}
 	return records, nil
 }
+
+// askAboutReceived asks the hooks about what another space sent. An exchange cannot wait for an approval.
+func (t *Stage) askAboutReceived(ctx context.Context, w Write) error {
+	if err := t.room(); err != nil {
+		return err
+	}
+	proposal, err := t.askHooks(ctx, w)
+	if err == nil && proposal != "" {
+		return &Error{Code: Denied, Message: "nothing was received: a change must be approved first, and an exchange cannot wait: leave its namespace out"}
+	}
+	return err
+}

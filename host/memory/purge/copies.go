@@ -179,7 +179,7 @@ func (r *purgeRun) judgeEvent(e store.Entry) (judgement, string) {
 	return isNone, ""
 }
 
-// isOf reports whether a key is what is purged, and no copy of it.
+// isOf reports whether a key names the purged original, rather than a copy.
 func (p Plan) isOf(key store.Key) bool {
 	return slices.ContainsFunc(p.within, func(r store.Range) bool {
 		return key.Namespace == r.Namespace && key.Collection == r.Collection && (key.Name == r.Prefix || !r.Exact && strings.HasPrefix(key.Name, r.Prefix))

@@ -185,7 +185,7 @@ func (s *source) declare(d declare.Directive) error {
 	return nil
 }
 
-// collection reads NAME and what it is.
+// collection reads the name of a collection and its options.
 func collection(rest string) (c abi.Collection, err error) {
 	known := []string{"open", "private", "unversioned"}
 	name, rest, _ := strings.Cut(rest, " ")
