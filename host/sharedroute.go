@@ -118,6 +118,9 @@ func forwarded(r *http.Request) *http.Request {
 // serveHere serves a request to a space that this server leads, or is to lead. If there is an error, nothing was served.
 func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path string) error {
 	o, release, err := s.acquire(r.Context(), name)
+	if code, _ := classOf(err); err != nil && code == string(memory.NotFound) && !s.admits(w, r, name, path, false) {
+		return nil // a stranger, who learns no names
+	}
 	if err != nil {
 		return err
 	}

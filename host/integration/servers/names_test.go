@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -112,7 +113,27 @@ func TestTheLifeOfASpaceOfSeveralServers(t *testing.T) {
 		t.Errorf("list the spaces: got %+v, want size, version, leader and last use of work", o)
 	}
 
+	asked := make(chan struct{})
+	var strangers sync.WaitGroup
+	for i, s := range list {
+		strangers.Go(func() {
+			for told := false; ; time.Sleep(time.Millisecond) { // of leases that ended, servers know a while later
+				status, answer := ask(t, s.URL()+"/s/work", "alcove_key_0123_unknown", "memory_recall", map[string]any{"key": "k0"})
+				if status == http.StatusNotFound && !told {
+					t.Errorf("a stranger who asks server %d while the space is renamed: got %d %s, want nothing of names", i, status, answer)
+					told = true
+				}
+				select {
+				case <-asked:
+					return
+				default:
+				}
+			}
+		})
+	}
 	must.Get(act(t, list[0], operator.RenameSpace, operator.SpaceRename{Name: "work", To: "job"}))
+	time.AfterFunc(time.Second, func() { close(asked) })
+	strangers.Wait()
 	for i, s := range list {
 		if status, answer := ask(t, s.URL()+"/s/job", key, "memory_search", map[string]any{"query": "walnut"}); status != http.StatusOK || !strings.Contains(answer, "k0") || !strings.Contains(answer, "k1") {
 			t.Errorf("search the renamed space by way of server %d: got %d %s, want both memories", i, status, answer)
