@@ -13,9 +13,9 @@ import (
 
 func (a *app) approvalCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "approval", Short: "Decide about changes that wait for a human",
-		Long: `List, approve and reject changes that the rules of the family governance hold back. What is decided here is decided by
-the operator: no agent can, where a rule names a human as the approver. An ID is NAMESPACE#BRANCH, as the list shows it.`,
+		Use: "approval", Short: "Approve or reject changes that wait for a person",
+		Long: `List, approve and reject changes that the rules of the family governance hold for approval. These commands decide as the
+operator, which no agent can do where a rule requires a person. An ID is NAMESPACE#BRANCH, as in the list.`,
 	}
 	c.AddCommand(a.approvalListCommand(), a.approvalDecision("approve", "Merge a change"), a.approvalDecision("reject", "Drop a change"))
 	return c
@@ -33,7 +33,7 @@ func (a *app) decided(c *cobra.Command, tool string, arguments map[string]any, n
 func (a *app) approvalListCommand() *cobra.Command {
 	var namespace, status string
 	c := &cobra.Command{
-		Use: "list", Short: "List the changes of a namespace that wait", Args: noArguments,
+		Use: "list", Short: "List the pending changes of a namespace", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			answer, err := a.decided(c, "memory_pending_list", map[string]any{"status": status}, namespace)
 			if err != nil {

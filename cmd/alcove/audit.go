@@ -31,7 +31,7 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "audit", Short: "Show and verify what families did and what they were allowed",
+		Use: "audit", Short: "Show and verify the audit log: what families did, and their grants",
 		Long: `The audit log is in the folder audit of the data directory: each module that was loaded or refused, each grant, and each call of
 a family with its caller, operations, fuel, memory, outcome, denials and the version that it wrote, without values. Each entry has the
 hash of all before it. Anyone who can write to the folder can write a new log; only a head that was kept elsewhere shows that. Keep heads

@@ -23,17 +23,16 @@ func (a *app) backupCommand() *cobra.Command {
 	var bucket bucketBackup
 	c := &cobra.Command{
 		Use:   "backup FOLDER|FILE|s3://BUCKET/PREFIX",
-		Short: "Back up everything into a folder, a single file or a bucket while the server runs; --incremental adds changes",
-		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings. Tokens and keys are
-in no backup. A name with an extension, such as space.alcove, is a single file; any other is a folder, which also takes
-increments. A full backup replaces an earlier one of the same store. Where nothing changed, an increment adds no part.
+		Short: "Back up everything to a folder, a file or a bucket while the server runs; --incremental adds changes",
+		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings, but no tokens or
+keys. A name with an extension, such as space.alcove, is a single file; any other is a folder, which can also take
+increments. A full backup replaces the previous one of the same store. An increment without changes adds nothing.
 
-With recipients or a passphrase the parts are encrypted, in the format of age. The list of parts in a folder is not: it tells versions, times,
-sizes and digests, and nothing that is stored.
+With recipients or a passphrase, the parts are encrypted in the format of age. The list of parts in a folder stays readable: it has versions,
+times, sizes and digests, but no content.
 
-In a bucket of an object server that speaks S3, a full backup begins a chain beside the earlier ones, which --keep removes. What is written is
-kept in the user's cache until it is uploaded: after an interrupt the next backup to that place goes on. --every makes increments at an
-interval, in this process.`,
+In an S3 bucket, each full backup begins a new chain; --keep removes the oldest chains. Parts stay in the cache of the user until they are
+uploaded: after an interrupt, the next backup to the same place resumes. --every adds increments at an interval until interrupted.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			sealer, err := seal.sealer()
@@ -56,7 +55,7 @@ interval, in this process.`,
 		},
 	}
 	seal.add(c)
-	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder or bucket")
+	c.Flags().BoolVar(&incremental, "incremental", false, "back up only changes since the newest part in the folder or bucket")
 	bucket.add(a, c)
 	return c
 }
@@ -171,12 +170,12 @@ func (a *app) restoreCommand() *cobra.Command {
 	var reach bucketFlags
 	c := &cobra.Command{
 		Use:   "restore FOLDER|FILE|s3://BUCKET/PREFIX",
-		Short: "Restore a backup into a data directory (--data) without a store, and verify it",
-		Long: `Make the data directory (--data), which must have no store yet, from a backup, and verify it. Grants, modules of families and
-embedders come with it. A directory that has an alcove.lock or embedders.json of its own, which differs from the backup's, is
-refused, unless it is to go on with that.
+		Short: "Restore a backup into a data directory that has no store, and verify it",
+		Long: `Restore a backup into the data directory (--data), which must have no store, and verify it. The backup includes grants, family modules
+and embedders. If alcove.lock or embedders.json of the directory differs from that of the backup, the command fails;
+--keep-settings keeps those of the directory.
 
-Of a folder or a bucket, --as-of restores the newest part that has nothing later. What a purge after it erased comes back with it.`,
+From a folder or a bucket, --as-of restores the last state before that time, including data that a later purge erased.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := a.ownDir()
@@ -212,8 +211,8 @@ Of a folder or a bucket, --as-of restores the newest part that has nothing later
 	}
 	open.add(c)
 	a.bucketFlags(c, &reach)
-	c.Flags().StringVar(&asOf, "as-of", "", `the state at this moment: a time, a date, "1h ago", yesterday`)
-	c.Flags().BoolVar(&keep, "keep-settings", false, "go on with the alcove.lock and embedders.json of the directory where the backup's differ")
+	c.Flags().StringVar(&asOf, "as-of", "", `the state at this time: a time, a date, "1h ago", yesterday`)
+	c.Flags().BoolVar(&keep, "keep-settings", false, "keep the alcove.lock and embedders.json of the directory if they differ from those of the backup")
 	return c
 }
 

@@ -27,7 +27,7 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the quality of memory_search, and the cost of memory at growing sizes",
+		Short: "Measure search quality, and cost at growing sizes",
 		Args:  noArguments,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -20,9 +20,8 @@ func (a *app) branchCommand() *cobra.Command {
 		Short: "Fork, compare and merge branches",
 		Long: `Fork, compare and merge branches of the memory.
 
-alcove branch switch chooses the branch that the commands after it work on, which is kept in cli.json of
-the data directory. MCP clients are not affected: each of their sessions begins on the branch default,
-or on the one that alcove mcp --branch names.`,
+alcove branch switch sets the branch of later commands, and records it in cli.json of the data directory.
+It does not affect MCP clients: their sessions begin on the branch default, or on the one of alcove mcp --branch.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.listBranches(c.Context()) },
 	}
@@ -66,7 +65,7 @@ func (a *app) listDeleted(ctx context.Context) error {
 
 func (a *app) restoreBranchCommand() *cobra.Command {
 	var as string
-	c := &cobra.Command{Use: "restore NAME", Short: "Bring back a deleted branch", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "restore NAME", Short: "Restore a deleted branch", Args: arguments(1, 1)}
 	c.Flags().StringVar(&as, "as", "", "its new name (default: the one it had)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"action": "restore", "name": args[0]}.set("as", as)
@@ -134,7 +133,7 @@ func (a *app) forkCommand() *cobra.Command {
 }
 
 func (a *app) switchCommand() *cobra.Command {
-	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of later commands", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "switch NAME", Short: "Set the branch of later commands", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, err := a.settingsFile()
 		if err != nil {
@@ -220,7 +219,7 @@ func (a *app) diffCommand() *cobra.Command {
 	return a.scoped(c)
 }
 
-const afterUsage = "list on: what the page before printed last"
+const afterUsage = "continue the list: the last line of the previous page"
 
 // nextDifferences says how a list goes on.
 func (a *app) nextDifferences(next string) error {
@@ -255,7 +254,7 @@ func (a *app) mergeCommand() *cobra.Command {
 	var into, strategy, after string
 	var preview bool
 	var seen uint64
-	c := &cobra.Command{Use: "merge SOURCE", Short: "Bring another branch's changes into the current one", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "merge SOURCE", Short: "Merge the changes of another branch into the current one", Args: arguments(1, 1)}
 	c.Flags().StringVar(&into, "into", "", "the branch to change (default: the current one)")
 	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
 	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")

@@ -55,7 +55,7 @@ func (a *app) callCommand() *cobra.Command {
 		}
 		return a.printf("%s\n", terminal.Lines(r.Text))
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "write and send nothing; report the effects that the call would have")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "report the effects of the call, without writing or sending anything")
 	return a.scoped(c)
 }
 
@@ -143,7 +143,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "tools",
-		Short: "List the tools; --format prints them as model APIs take them",
+		Short: "List the tools; --format prints them for a model API",
 		Long: `List the tools. --format prints them as JSON in the form that a model API takes as its tools, for agents without MCP: anthropic (Messages),
 openai (Chat Completions), gemini (generateContent), or mcp, the answer to tools/list. --json is --format anthropic. POST /operation runs
 what the model calls.`,

@@ -26,7 +26,7 @@ func (a *app) printLoaded(dir string, v operator.Verified) error {
 
 func (a *app) verifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Read everything and report damage; changes nothing", Args: noArguments,
+		Use: "verify", Short: "Read all data and report damage; changes nothing", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v, err := a.verify(c.Context())
 			if err != nil {
@@ -89,7 +89,7 @@ func (a *app) compactCommand() *cobra.Command {
 
 func (a *app) flushCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "flush", Short: "Write pending access counts to disk. All else is durable when it is acknowledged", Args: noArguments,
+		Use: "flush", Short: "Write pending access counts to disk; everything else is durable once acknowledged", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.asOperator(c.Context(), func(o operator.Server) error {
 				return operator.Command(c.Context(), o, operator.Flush, operator.None{})
@@ -122,7 +122,7 @@ func (a *app) retentionCommand() *cobra.Command {
 	c := &cobra.Command{Use: "retention", Short: "Show, set or apply the retention policy"}
 	set := &cobra.Command{
 		Use:   "set AGE",
-		Short: "Keep versions for AGE, such as 90d or 48h; forever keeps all, default removes the rule. Applied every hour",
+		Short: "Keep versions for AGE, such as 90d or 48h; forever keeps all, default removes the rule; applied every hour",
 		Args:  arguments(1, 1),
 	}
 	var to retentionOf
@@ -164,7 +164,7 @@ func (a *app) retentionCommand() *cobra.Command {
 func (a *app) retentionPreviewCommand() *cobra.Command {
 	var to retentionOf
 	c := &cobra.Command{
-		Use: "preview [AGE]", Short: "Show what the policy would remove now, or with AGE what it would after set with the same flags", Args: arguments(0, 1),
+		Use: "preview [AGE]", Short: "Show what the policy would remove now; with AGE, what a policy with these flags would remove", Args: arguments(0, 1),
 		Example: `  alcove retention preview
   alcove retention preview 90d --versions 5`,
 	}

@@ -25,9 +25,9 @@ const (
 type clusterFlags struct{ keyFile, listen, address string }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet, a *app) {
-	flags.StringVar(&f.keyFile, "cluster-key-file", a.env("ALCOVE_CLUSTER_KEY_FILE"), "share the spaces of the database in --store with other servers, which have the same key in this file (or ALCOVE_CLUSTER_KEY_FILE)")
-	flags.StringVar(&f.listen, "cluster-listen", a.envOr("ALCOVE_CLUSTER_LISTEN", defaultPeers), "the address for those servers (or ALCOVE_CLUSTER_LISTEN)")
-	flags.StringVar(&f.address, "cluster-address", a.env("ALCOVE_CLUSTER_ADDRESS"), "the address that those servers are told (or ALCOVE_CLUSTER_ADDRESS; default: that of --cluster-listen)")
+	flags.StringVar(&f.keyFile, "cluster-key-file", a.env("ALCOVE_CLUSTER_KEY_FILE"), "share the spaces of the database in --store with other servers that have the same key in this file (or ALCOVE_CLUSTER_KEY_FILE)")
+	flags.StringVar(&f.listen, "cluster-listen", a.envOr("ALCOVE_CLUSTER_LISTEN", defaultPeers), "the address to listen on for other servers of the cluster (or ALCOVE_CLUSTER_LISTEN)")
+	flags.StringVar(&f.address, "cluster-address", a.env("ALCOVE_CLUSTER_ADDRESS"), "the address that other servers of the cluster use (or ALCOVE_CLUSTER_ADDRESS; default: that of --cluster-listen)")
 }
 
 // options are those of a server that shares spaces; nil: it shares none.
@@ -55,9 +55,9 @@ func (f clusterFlags) options() (*host.SharedOptions, error) {
 
 func (a *app) clusterCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "cluster", Short: "Servers that share the spaces of a database",
-		Long: `Servers that were started with the same --store and --cluster-key-file share the spaces of the database: one of them leads a space, and
-the others forward to it.`,
+		Use: "cluster", Short: "Manage servers that share the spaces of a database",
+		Long: `Servers with the same --store and --cluster-key-file share the spaces of a database. One of them leads each space, and
+the others forward requests to it.`,
 	}
 	c.AddCommand(a.clusterStatusCommand(), a.clusterDrainCommand())
 	return c
@@ -65,7 +65,7 @@ the others forward to it.`,
 
 func (a *app) clusterStatusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the servers, the spaces, and who leads them", Args: noArguments,
+		Use: "status", Short: "Show the servers, the spaces, and the leader of each space", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, err := query(c.Context(), a, operator.GetCluster)
 			if err != nil {
@@ -116,8 +116,8 @@ func (a *app) printLed(all operator.Cluster) error {
 
 func (a *app) clusterDrainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "drain", Short: "Hand the spaces of this machine's server over to the others", Args: noArguments,
-		Long: `Hand the spaces of this machine's server over to the others, and have it lead none from then on. It forwards to them until it is stopped.
+		Use: "drain", Short: "Hand the spaces of this server over to the others", Args: noArguments,
+		Long: `Hand the spaces of this server over to the others, and have it lead none from then on. It forwards to them until it is stopped.
 alcove stop does the same, and ends it.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := query(c.Context(), a, operator.DrainServer); err != nil {

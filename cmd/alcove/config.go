@@ -13,9 +13,9 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Change the server as a configuration file says, or single settings that families share",
-		Long: `alcove config plan, apply and export are about the whole server, by a file: quotas, keys, endpoints, settings and more. The other commands are about
-single settings that families share.`}
+	c := &cobra.Command{Use: "config", Short: "Apply a configuration file, or change single settings of families",
+		Long: `alcove config plan, apply and export configure the whole server from a file: quotas, keys, endpoints, settings and more. The other commands
+read and change single settings that families share.`}
 	c.AddCommand(a.configPlanCommand(), a.configApplyCommand(), a.configExportCommand(), a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand(), a.configUndoCommand())
 	return c
 }
@@ -57,7 +57,7 @@ func keyValue(given string) (key string, value json.RawMessage, err error) {
 func (a *app) configGetCommand() *cobra.Command {
 	var q operator.SettingQuery
 	c := &cobra.Command{
-		Use: "get KEY …", Short: "Show settings with where their values come from", Args: arguments(1, 64),
+		Use: "get KEY …", Short: "Show settings and the sources of their values", Args: arguments(1, 64),
 		Example: "  alcove config get forget_threshold --namespace work",
 		RunE: func(c *cobra.Command, args []string) error {
 			q.Keys = args
@@ -138,7 +138,7 @@ func (a *app) configSetCommand() *cobra.Command {
 	var in string
 	var priority int
 	c := &cobra.Command{
-		Use: "set KEY=JSON …", Short: "Change settings: all, or with any fault none; KEY=null unsets one", Args: arguments(1, 64),
+		Use: "set KEY=JSON …", Short: "Change settings, all or none; KEY=null unsets one", Args: arguments(1, 64),
 		Example: `  alcove config set ranking_weight_semantic=0.5 ranking_weight_lexical=0.1 --reason "meaning counts more"
   alcove config set forget_threshold=0.9 --in namespace:work`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -192,7 +192,7 @@ func (a *app) configHistoryCommand() *cobra.Command {
 	var k operator.SettingKey
 	var in string
 	c := &cobra.Command{
-		Use: "history KEY", Short: "Show who changed a setting, when and from what", Args: arguments(1, 1),
+		Use: "history KEY", Short: "Show the changes of a setting with their authors, times and former values", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if k.Scope, err = settingScope(in); err != nil {
 				return err
@@ -238,7 +238,7 @@ func (a *app) configRollbackCommand() *cobra.Command {
 	var k operator.SettingKey
 	var in string
 	c := &cobra.Command{
-		Use: "rollback KEY VERSION", Short: "Give a setting the value that it had at a version, as a new version; 0 unsets it", Args: arguments(2, 2),
+		Use: "rollback KEY VERSION", Short: "Restore the value that a setting had at a version; 0 unsets it", Args: arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if k.Scope, err = settingScope(in); err != nil {
 				return err
@@ -264,7 +264,7 @@ func (a *app) configUndoCommand() *cobra.Command {
 	var u operator.SettingUndo
 	var in string
 	c := &cobra.Command{
-		Use: "undo CHANGE", Short: "Give all settings of a change the values that they had before it, unless one was changed since", Args: arguments(1, 1),
+		Use: "undo CHANGE", Short: "Undo a change of settings, unless one of them was changed since", Args: arguments(1, 1),
 		Example: `  alcove config undo ranking_weight_lexical@3 --reason "recalls became worse"`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if u.Scope, err = settingScope(in); err != nil {

@@ -55,7 +55,7 @@ does. What the file does not mention is not compared, unless its section has pru
 func (a *app) configApplyCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Change the server as a configuration file says", Args: arguments(1, 1),
+		Use: "apply FILE", Short: "Apply a configuration file to the server", Args: arguments(1, 1),
 		Long: `Show how the server differs from a configuration file, ask, and change it: names before what refers to them, limits before the keys that they
 bound, removals last. It stops at the first failure; the same command goes on from there. A second one changes nothing.
 New keys are printed, once. With --json, each change is printed as soon as it is made.`,

@@ -130,7 +130,7 @@ func (a *app) connectCommand() *cobra.Command {
 		Use:   "connect [CLIENT]",
 		Short: "Print the lines that connect an MCP client, such as claude-code, cursor or zed",
 		Long: `Print the lines that connect an MCP client, with the paths of this machine, for its configuration. The clients: ` + strings.Join(clientNames(), ", ") + `.
-Others take the command and the arguments that are printed for claude-desktop. With --url, the lines lead to that server.`,
+For any other client, use the command and arguments printed for claude-desktop. With --url, the client connects to that server.`,
 		Args: arguments(0, 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := checkProfile(profile); err != nil {
@@ -167,7 +167,7 @@ Others take the command and the arguments that are printed for claude-desktop. W
 			return a.notef("note: these replace the server %s. %s\n", c.as(), said)
 		},
 	}
-	c.Flags().StringVar(&system, "from", "", "take the place of another memory server, under its name: "+strings.Join(predecessorNames(), ", "))
+	c.Flags().StringVar(&system, "from", "", "replace another memory server and keep its name: "+strings.Join(predecessorNames(), ", "))
 	c.Flags().StringVar(&profile, "profile", "", profileUsage)
 	return c
 }

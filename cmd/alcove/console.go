@@ -12,9 +12,9 @@ import (
 func (a *app) consoleCommand() *cobra.Command {
 	var noOpen bool
 	c := &cobra.Command{
-		Use: "console", Short: "Open the console in a browser: see what agents know, and what they may do", Args: noArguments,
-		Long: `Open the console of the server of the data directory in a browser, as the operator. The address has a ticket, which opens it once, within a
-minute. Holders of API keys open the address without a ticket, and log in with their key.`,
+		Use: "console", Short: "Open the web console: memories, branches, families, keys", Args: noArguments,
+		Long: `Open the web console of the server in a browser, as the operator. The address contains a ticket that is valid once, for a
+minute. Holders of API keys open the address without a ticket and log in with their key.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, err := query(c.Context(), a, operator.OpenConsole)
 			switch {
@@ -31,7 +31,7 @@ minute. Holders of API keys open the address without a ticket, and log in with t
 			return a.notef("Open this address within a minute: it works once.\n")
 		},
 	}
-	c.Flags().BoolVar(&noOpen, "no-open", false, "print the address, and open no browser")
+	c.Flags().BoolVar(&noOpen, "no-open", false, "print the address only")
 	return c
 }
 

@@ -26,11 +26,11 @@ func (a *app) demoCommand() *cobra.Command {
 	var f demoFlags
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Show a session in a temporary directory, and kill its server on the way",
+		Short: "Show a session in a temporary directory, including a killed server",
 		Long: `Store the memory of a small project through an MCP client that runs alcove mcp, ask five questions in other words, fork, merge, rewind, load a
-family, kill the server, and check that every acknowledged write survived. The demo takes a few seconds, works offline, and leaves nothing behind. With --data, that directory is used and kept; it must be new or empty.
+family, kill the server, and check that every acknowledged write survived. The demo takes a few seconds, works offline, and leaves nothing behind. With --data, it uses and keeps that directory, which must be new or empty.
 
-With --json, the calls' results are one object; the exit status is 1 if anything that was acknowledged is lost.`,
+With --json, the results are one object. The exit status is 1 if an acknowledged write is lost.`,
 		Example: `  alcove demo
   alcove demo --serve`,
 		Args: noArguments,
@@ -40,7 +40,7 @@ With --json, the calls' results are one object; the exit status is 1 if anything
 		},
 	}
 	c.Flags().StringVar(&f.listen, "listen", a.env("ALCOVE_LISTEN"), "with --serve, the HTTP address (or ALCOVE_LISTEN; default: "+host.DefaultHTTP+", or a free port if that is taken)")
-	c.Flags().BoolVar(&f.serve, "serve", false, "afterwards, serve the directory until interrupted, and print the lines that connect a client to it")
+	c.Flags().BoolVar(&f.serve, "serve", false, "afterwards, print how to connect a client, and serve the directory until interrupted")
 	return c
 }
 

@@ -71,7 +71,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			return a.report(findings, err)
 		},
 	}
-	c.Flags().BoolVar(&ready, "ready", false, "only ask whether a server runs and serves, as health checks of containers do")
+	c.Flags().BoolVar(&ready, "ready", false, "only check whether a server is running and serving, for container health checks")
 	return c
 }
 

@@ -16,10 +16,10 @@ func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
 		Short: "Show, set, check, install, regenerate or remove the embedders of semantic search",
-		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The built-in one is in
-use until another is set: an installed model, a server that speaks as OpenAI or Ollama do, a folder with a model2vec
-model, a tool family, or none, where clients supply the vectors. Other embedders work in the background; searches never wait for them.
-Models cannot change any of this.`,
+		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The default is built in.
+Others are an installed model, a server with the API of OpenAI or Ollama, a folder with a model2vec model,
+a tool family, or vectors that clients supply. They embed in the background; searches never wait for them.
+Agents cannot change embedders.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -169,7 +169,7 @@ func (a *app) embedderCheckCommand() *cobra.Command {
 	var r operator.EmbedderConfig
 	c := &cobra.Command{
 		Use:   "check NAME",
-		Short: "Ask an embedder for a vector, and change nothing: one that is set, or with flags as embedder set takes them, one that could be",
+		Short: "Test an embedder: one that is set, or with the flags of embedder set, a new one; changes nothing",
 		Example: `  alcove embedder check local
   alcove embedder check local --kind ollama --url http://127.0.0.1:11434 --model nomic-embed-text`,
 		Args: arguments(1, 1),
@@ -252,7 +252,7 @@ func (a *app) embedderRemoveCommand() *cobra.Command {
 
 func (a *app) embedderUseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME|builtin|none", Short: "Choose the default embedder of searches; none: lexical search", Args: arguments(1, 1),
+		Use: "use NAME|builtin|none", Short: "Set the default embedder of searches; none: lexical search", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := args[0]
 			if name == "none" {

@@ -26,7 +26,7 @@ func (a *app) embedderInstallCommand() *cobra.Command {
 	wait := false
 	c := &cobra.Command{
 		Use:   "install NAME",
-		Short: "Install an embedding model, and embed with it from now on",
+		Short: "Install an embedding model and use it",
 		Long: `Install an embedding model in the data directory, and embed with it from now on. The former embedder answers until all
 stored texts have their new vectors. alcove embedder list shows the known models. Another one needs --from, and has its
 digest remembered: files that change later are refused. Nothing is downloaded unless ALCOVE_EMBEDDER_MIRROR or --from
@@ -96,7 +96,7 @@ type listedModel struct {
 
 func (a *app) embedderListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the models that are known, and those that are installed", Args: noArguments,
+		Use: "list", Short: "List available and installed models", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := a.listModels()
 			if err != nil {

@@ -17,9 +17,9 @@ import (
 
 func (a *app) endpointCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "endpoint", Short: "Manage the external servers that families may be granted",
-		Long: `Name servers outside: language models (openai: anything that speaks the OpenAI protocol, or ollama) and others (http).
-No family reaches any before it is granted llm or http for that name. Keys come from an environment variable or a file.`,
+		Use: "endpoint", Short: "Manage the external servers that can be granted to families",
+		Long: `Register external servers: language models (openai: any server with the API of OpenAI, or ollama) and others (http).
+A family can use one once it is granted llm or http for its name. Keys come from an environment variable or a file.`,
 	}
 	c.AddCommand(a.endpointAddCommand(), a.endpointListCommand(), a.endpointRemoveCommand())
 	return c

@@ -15,10 +15,10 @@ func (a *app) exportCommand() *cobra.Command {
 	var seal sealFlags
 	c := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write everything as lines of JSON: all branches, history, logs and counters; or only some memories",
-		Long: `Without flags, everything is written, and alcove import makes the same data directory from it, byte for byte.
-With --memories, or any flag that selects, the memories of one branch are written as they are at one moment, one
-a line, without history and logs; alcove import stores them anywhere.`,
+		Short: "Write all branches, history, logs and counters, or selected memories, as JSON Lines",
+		Long: `Without flags, the export has everything, and alcove import reproduces the data directory from it, byte for byte.
+With --memories, or a flag that selects memories, it has the memories of one branch at one time, one per line,
+without history and logs; alcove import adds them to any data directory.`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			sealer, err := seal.sealer()
@@ -44,7 +44,7 @@ a line, without history and logs; alcove import stores them anywhere.`,
 	flags.BoolVar(&only, "memories", false, "only memories, without history and logs")
 	flags.StringVar(&q.Branch, "branch", "", "only memories visible on this branch")
 	flags.StringVar(&q.Namespace, "namespace", "", "only this namespace")
-	flags.StringVar(&q.AsOf, "as-of", "", "the state at this moment, such as yesterday or v12")
-	flags.StringVar(&q.Since, "since", "", "only memories written since this moment")
+	flags.StringVar(&q.AsOf, "as-of", "", "the state at this time, such as yesterday or v12")
+	flags.StringVar(&q.Since, "since", "", "only memories written since this time")
 	return c
 }

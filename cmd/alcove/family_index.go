@@ -41,8 +41,8 @@ func (a *app) familyIndexCommand() *cobra.Command {
 	var from sourceFlags
 	var to string
 	c := &cobra.Command{
-		Use: "index DIR", Short: "Make an index of families from their entries", Args: arguments(1, 1),
-		Long: `Make an index of families from their entries, which alcove family publish --entry
+		Use: "index DIR", Short: "Build an index of families from their entries", Args: arguments(1, 1),
+		Long: `Build an index of families from their entries, which alcove family publish --entry
 writes: files of DIR whose names end with ` + index.Suffix + `. The index is
 ` + index.File + ` in DIR, which any HTTPS server can serve; --push also puts it into an OCI
 registry. An entry whose signature does not hold is an error.`,

@@ -149,7 +149,7 @@ type packing struct {
 func (a *app) familyPackCommand() *cobra.Command {
 	var p packing
 	c := &cobra.Command{
-		Use: "pack M.wasm|FAMILY.js|FAMILY.ts|FAMILY.py", Short: "Make a family of a module and its manifest, or of a source", Args: arguments(1, 1),
+		Use: "pack M.wasm|FAMILY.js|FAMILY.ts|FAMILY.py", Short: "Build a family from a module and its manifest, or from a source file", Args: arguments(1, 1),
 		Long: `Make a family of a module and its manifest, and validate both; or of a source in
 JavaScript, TypeScript or Python, which needs no compiler.
 

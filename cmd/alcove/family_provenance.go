@@ -36,7 +36,7 @@ const (
 
 func (a *app) familyProvenanceCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "provenance", Short: "Say what a module was built from, and verify what others say",
+		Use: "provenance", Short: "Record what a module was built from, and verify such records",
 		Long: `Provenance says what a module was built from: the digests of its source files, the
 compiler and its version, the version of Alcove, the build command. It is a
 statement of in-toto with the predicate of SLSA 1, in an envelope of DSSE that the

@@ -16,7 +16,7 @@ import (
 
 func (a *app) familyListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List families, a line each, with their grants and faults", Args: noArguments,
+		Use: "list", Short: "List families with their grants and faults", Args: noArguments,
 		Long: "List families, a line each: its tools, how many of the capabilities that it requests are granted, and the hooks that are on. Below are faults,\n" +
 			"and what waits for your decision. alcove family info NAME shows one in full, --json all of them.",
 		Example: `  alcove family list

@@ -29,7 +29,7 @@ type followFlags struct {
 
 func (f *followFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.place, "follow", a.env("ALCOVE_FOLLOW"), "serve a copy of the memory that is backed up in this bucket, as in s3://BUCKET/PREFIX, take each new increment, and refuse writes (or ALCOVE_FOLLOW)")
+	flags.StringVar(&f.place, "follow", a.env("ALCOVE_FOLLOW"), "serve a read-only copy of the memory in this backup, s3://BUCKET/PREFIX, and apply each new increment (or ALCOVE_FOLLOW)")
 	flags.DurationVar(&f.every, "follow-every", standby.DefaultEvery, "how often to look for new increments in the bucket")
 	a.bucketFlags(c, &f.reach)
 	f.open.add(c)
@@ -82,9 +82,9 @@ func (f *followFlags) check(s serveFlags) error {
 
 func (a *app) followCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "follow", Short: "Serve a copy of a memory that is backed up in a bucket",
-		Long: `A server with --follow s3://BUCKET/PREFIX restores the backup in a bucket into its data directory, takes each new increment, answers reads,
-and refuses writes. alcove status, alcove doctor and /readyz tell how far it is.`,
+		Use: "follow", Short: "Serve a read-only copy of a memory from its backups in a bucket",
+		Long: `A server with --follow s3://BUCKET/PREFIX restores the backup in a bucket into its data directory, applies each new increment, answers reads,
+and refuses writes. alcove status, alcove doctor and /readyz report its progress.`,
 	}
 	c.AddCommand(a.followPromoteCommand())
 	return c
@@ -92,7 +92,7 @@ and refuses writes. alcove status, alcove doctor and /readyz tell how far it is.
 
 func (a *app) followPromoteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "promote", Short: "Make a directory that follows a bucket a memory of its own, which is written", Args: noArguments,
+		Use: "promote", Short: "Make a directory that follows a bucket writable", Args: noArguments,
 		Long: `Make the data directory, which follows a bucket, a memory of its own: the next server may write it, and takes no increments any more. Stop its
 server first, and make sure that nobody writes to the memory that is backed up there: from now on the two are different ones. What was written
 there and is not in the bucket is missing here.`,

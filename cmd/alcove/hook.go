@@ -40,16 +40,16 @@ func (a *app) hookCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   hookName + " EVENT",
 		Short: "Answer a client's hook: EVENT is " + strings.Join(hook.EventNames(), ", "),
-		Long: `Reads a client's hook message on standard input, and answers in the client's form.
+		Long: `Read a client's hook message on standard input, and answer in the client's format.
 
-  session-start   tells the agent the rules, decisions and changes of its project, when a session begins or was compacted
-  user-prompt     tells it up to three memories that the user's prompt is about, none twice in a session
+  session-start   sends the agent the rules, decisions and changes of its project, when a session begins or was compacted
+  user-prompt     sends it up to three memories on the subject of the prompt, each once in a session
   pre-compact, stop, session-end
-                  keep the new turns of the session, as alcove import does with the transcript that the message names
+                  store the new turns of the session from its transcript, as alcove import does
 
-It answers in time or not at all, exits with 0 in any case, and prints nothing but its answer. Errors are in the
-server's log; alcove doctor counts them. Only transcripts in the client's own folder are read; what there was no time for,
-the next event keeps.`,
+The command answers within --within or not at all, always exits with 0, and prints only its answer. Errors go to the
+server's log; alcove doctor counts them. Only transcripts in the client's own folder are read. The next event stores the turns
+that were left over.`,
 		Example: `  echo '{"session_id": "s1", "cwd": "/home/ann/app", "prompt": "why do deploys halt?"}' | alcove hook user-prompt --client claude-code`,
 		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{neverFails: "true"},
 	}

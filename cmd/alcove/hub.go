@@ -22,9 +22,9 @@ const hubFile = "hub.yaml"
 
 func (a *app) hubCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "hub", Short: "Share a memory with several people: a server, invitations, devices, groups",
-		Long: `Make a server for several people, and invite them. Each accepts an invitation once for each device, and gets an API key there. The key is
-theirs alone: it names them, whatever their clients call themselves, and covers namespaces of their own and those of their groups.`,
+		Use: "hub", Short: "Share a memory with several people",
+		Long: `Set up a server for several people, and invite them. Each person accepts one invitation for each device, and gets an API key there. The key
+identifies the person, whatever name a client gives, and covers the person's own namespaces and those of their groups.`,
 	}
 	c.AddCommand(a.hubInitCommand(), a.hubInviteCommand(), a.hubJoinCommand(), a.hubListCommand(), a.hubGroupCommand(), a.hubWithdrawCommand(), a.hubRemoveCommand())
 	return c
@@ -52,7 +52,7 @@ type hubPlan struct {
 func (a *app) hubInitCommand() *cobra.Command {
 	var p hubPlan
 	c := &cobra.Command{
-		Use: "init", Short: "Make a server for several people, and invite its first administrator", Args: noArguments,
+		Use: "init", Short: "Set up a server for several people, and invite the first administrator", Args: noArguments,
 		Long: `Write hub.yaml, the configuration file by which servers of the data directory are started from then on: it listens to other machines with TLS,
 and requires keys. Then invite the first administrator. Without a certificate from elsewhere, the server makes its own: the line that people join
 with has what tells its authority from others, so that they need not trust anything by hand. Clients on the internet, such as claude.ai, need a
@@ -69,7 +69,7 @@ certificate of a known authority: give --acme, or files.`,
 	flags.BoolVar(&p.acme, "acme", false, "get the certificate from Let's Encrypt, to whose terms you agree; the name must lead to port 443 here")
 	flags.StringVar(&p.email, "acme-email", "", "where that sends warnings (default: nowhere)")
 	flags.StringVar(&p.tlsCert, "tls-cert", "", "the certificate, a file in PEM")
-	flags.StringVar(&p.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
+	flags.StringVar(&p.tlsKey, "tls-key", "", "the key of the certificate, a PEM file")
 	flags.StringSliceVar(&p.also, "also", nil, "further names and addresses for the server's own certificate")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	c.MarkFlagsMutuallyExclusive("acme", "tls-cert")
@@ -172,7 +172,7 @@ func (a *app) hubInviteCommand() *cobra.Command {
 	var rights []string
 	var groups []string
 	c := &cobra.Command{
-		Use: "invite NAME", Short: "Invite a person, or another device of one, and print the line that accepts it, once", Args: arguments(1, 1),
+		Use: "invite NAME", Short: "Invite a person or a device, and print the command that accepts, once", Args: arguments(1, 1),
 		Long: `Invite a person, or another device of a person, who then gets the rights that their present key has. Without --namespaces, a new person gets
 their own (NAME, NAME/*), and those of the groups that they are in.`,
 		Example: `  alcove hub invite bob --group crew
@@ -233,7 +233,7 @@ func (a *app) addToGroup(ctx context.Context, name, member string) error {
 
 func (a *app) hubGroupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "group [NAME [PERSON]...]", Short: "List the groups, or say who is in one", Args: arguments(0, 1000),
+		Use: "group [NAME [PERSON]...]", Short: "List the groups, or set the members of one", Args: arguments(0, 1000),
 		Long: `Without arguments, list the groups. With a name, make that group, or say who is in it from now on. A group shares the namespace group/NAME, which
 is a scope: who is no member sees nothing of it, from the next call on.`,
 		Example: `  alcove hub group
@@ -276,7 +276,7 @@ func (a *app) printGroup(g operator.Group) error {
 
 func (a *app) hubWithdrawCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "withdraw ID", Short: "End an invitation that nobody accepted", Args: arguments(1, 1),
+		Use: "withdraw ID", Short: "Withdraw an invitation that is not accepted yet", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			i, err := call(c.Context(), a, operator.WithdrawInvitation, operator.InvitationID{ID: args[0]})
 			if err != nil {

@@ -34,7 +34,7 @@ const (
 func (a *app) hubJoinCommand() *cobra.Command {
 	var device string
 	c := &cobra.Command{
-		Use: "join URL CODE", Short: "Accept an invitation to a hub on this device, and keep its key here", Args: arguments(2, 2),
+		Use: "join URL CODE", Short: "Accept an invitation to a hub, and save the key on this device", Args: arguments(2, 2),
 		Long: `Accept an invitation. The key goes into a file in the settings of this user, with the certificate of the hub's authority if it has one of its own,
 and this command prints how other commands use them.`,
 		RunE: func(c *cobra.Command, args []string) error {

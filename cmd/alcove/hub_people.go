@@ -104,7 +104,7 @@ func (a *app) printPerson(p *person) error {
 
 func (a *app) hubRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Revoke all keys of a person, with those of their clients, and their invitations, at once", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Revoke the keys of a person and their clients, and their invitations, immediately", Args: arguments(1, 1),
 		Long: `Revoke all keys of a person, with those of their clients, and withdraw their invitations. One device goes with alcove key revoke ID. What
 they stored stays.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.removePerson(c.Context(), args[0]) },

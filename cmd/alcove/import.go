@@ -26,9 +26,9 @@ func (a *app) importCommand() *cobra.Command {
 	var open openFlags
 	c := &cobra.Command{
 		Use:   "import FILE|FOLDER",
-		Short: "Import a file of alcove export or of another memory tool, or the transcripts of a client",
-		Long: fmt.Sprintf(`Imports a bundle of alcove export into a data directory that has no store yet: all branches, history, logs and
-counters, wholly or not at all. Everything else is stored as memories on one branch: importing twice changes nothing.
+		Short: "Import an export of Alcove or another memory tool, or the transcripts of a client",
+		Long: fmt.Sprintf(`Import a bundle of alcove export into a data directory that has no store: all branches, history, logs and counters,
+or nothing. Other formats become memories on one branch; importing them again changes nothing.
 
 Formats: %s. The format is told from the input, a file, a folder or a zip, unless --format says it.
 
@@ -66,10 +66,10 @@ it is interrupted.`, importer.FormatNames(), transcriptNames()),
 	flags.StringVar(&o.format, "format", "", "the format of the input")
 	flags.StringVar(&o.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch to store on (or ALCOVE_BRANCH)")
 	flags.StringVar(&o.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace to store in, instead of the input's (or ALCOVE_NAMESPACE)")
-	flags.BoolVar(&o.skip, "skip-invalid", false, "skip invalid lines, elements and notes, and report them; otherwise one of them prevents the import")
-	flags.BoolVar(&o.dry, "dry-run", false, "list the memories, write nothing")
-	flags.BoolVar(&o.follow, "follow", false, "of transcripts: go on with what is new until interrupted")
-	flags.BoolVar(&o.again, "again", false, "of transcripts: read them from their beginning")
+	flags.BoolVar(&o.skip, "skip-invalid", false, "skip and report invalid lines, elements and notes; without the flag, one of them fails the import")
+	flags.BoolVar(&o.dry, "dry-run", false, "list the memories without writing them")
+	flags.BoolVar(&o.follow, "follow", false, "import new turns of transcripts until interrupted")
+	flags.BoolVar(&o.again, "again", false, "read transcripts from the beginning")
 	return c
 }
 

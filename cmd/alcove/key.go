@@ -12,10 +12,10 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "key", Short: "Manage the API keys of agents",
-		Long: `Give agents keys. A client with a key is the agent that the key names, whatever it calls itself, and may do only what the key
-allows, in the namespaces that it names. alcove mcp and all commands present the key in ALCOVE_KEY; HTTP clients send it
-as Authorization: Bearer KEY. Clients without a key keep the rights of the memory's owner, unless the server runs with
---require-keys. Keys do not protect against other processes of the same user, which can read the data directory itself.`,
+		Long: `Manage the API keys of agents. A key sets the name of the agent, whatever name the client gives, and its rights in the
+namespaces of the key. alcove mcp and all commands present the key in ALCOVE_KEY; HTTP clients send it as
+Authorization: Bearer KEY. Clients without a key have the rights of the owner, unless the server runs with
+--require-keys. Keys do not protect against other processes of the same user, which can read the data directory.`,
 	}
 	c.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyLimitsCommand(), a.keyRevokeCommand(), a.keyDeleteCommand())
 	return c
@@ -125,7 +125,7 @@ func keyState(k operator.Key, now time.Time) string {
 
 func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "End a key, and what its clients have open, at once", Args: arguments(1, 1),
+		Use: "revoke ID", Short: "Revoke a key and close the connections of its clients immediately", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changedKey("revoked", ", whose clients are disconnected", args[0], operator.RevokeKey, c)
 		},
@@ -134,7 +134,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 
 func (a *app) keyDeleteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Revoke a key and remove it from the list", Args: arguments(1, 1),
+		Use: "delete ID", Short: "Revoke a key and delete its entry", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changedKey("deleted", "", args[0], operator.DeleteKey, c)
 		},
@@ -168,7 +168,7 @@ func limitFlags(c *cobra.Command, l *operator.KeyLimits) {
 func (a *app) keyLimitsCommand() *cobra.Command {
 	var l operator.KeyLimits
 	c := &cobra.Command{
-		Use: "limits", Short: "Show or set the limits of keys that have none of their own", Args: noArguments,
+		Use: "limits", Short: "Show or set the default limits of keys", Args: noArguments,
 		Long: `Without flags, show the limits. With flags, set them for all keys that were created without limits of their own, from now on; what is not
 named gets its default. A call beyond a limit does nothing, and its error names the limit and when to try again. Clients without a key
 have the server's overall limits only.`,

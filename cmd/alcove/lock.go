@@ -19,9 +19,9 @@ import (
 
 func (a *app) lockCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "lock", Short: "Lock the data directory: only what alcove.lock names runs, and nothing is granted", Args: noArguments,
-		Long: `Lock the data directory. All its servers, those started on demand too, then run only families that alcove.lock names byte for byte, and
-grant nothing. Only alcove unlock ends that. A running server is locked at once.`,
+		Use: "lock", Short: "Lock the data directory: only families in alcove.lock run, and grants are frozen", Args: noArguments,
+		Long: `Lock the data directory. Its servers then run only the modules whose digests are in alcove.lock, and refuse new grants. This applies
+to a running server immediately, and until alcove unlock.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.ownDir()
 			if err != nil {
@@ -50,9 +50,9 @@ func (a *app) lockServed(ctx context.Context) (datadir.LockChange, error) {
 
 func (a *app) unlockCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unlock", Short: "Unlock the data directory, which no server may have open", Args: noArguments,
-		Long: `Unlock the data directory, and record that in the audit log. No server may have it open: stop that first. Servers that are started with
---locked, or with ALCOVE_LOCKED, lock it again.`,
+		Use: "unlock", Short: "Unlock the data directory while no server has it open", Args: noArguments,
+		Long: `Unlock the data directory, and record that in the audit log. Stop its server first. A server that is started with --locked, or with
+ALCOVE_LOCKED, locks it again.`,
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := a.ownDir()
 			if err != nil {
@@ -79,7 +79,7 @@ func stopFirst(err error) error {
 func (a *app) lockApplyCommand() *cobra.Command {
 	var o datadir.ApplyOptions
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Take a reviewed lock file, configuration file or bundle, with its modules", Args: arguments(1, 1),
+		Use: "apply FILE", Short: "Apply a reviewed lock file, configuration file or bundle, with its modules", Args: arguments(1, 1),
 		Long: `Take a reviewed lock file in place of alcove.lock, without unlocking the data directory. No server may have it open. Each module that the
 file names is verified by digest, manifest and signatures, as a server does; the difference is shown, and recorded in the audit log before
 it takes effect. A locked directory stays locked, whatever the file says.

@@ -102,12 +102,12 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "alcove",
 		Short: "Memory for AI agents: stored, searched, branched and rewound",
-		Long: `Alcove keeps the memory of AI agents in a data directory, and serves it over MCP.
+		Long: `Alcove is a memory server for AI agents. It stores memory in a data directory and serves it over MCP.
 
-  alcove setup      connects the MCP clients of this machine; alcove connect prints the lines
-  alcove demo       shows everything in a minute, in a temporary directory
+  alcove setup      connect the MCP clients on this machine
+  alcove demo       see a session in a temporary directory, in a few seconds
 
-All commands talk to the one server of the data directory, and start it if need be.`,
+Commands use the server of the data directory, and start it if none is running.`,
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -123,10 +123,10 @@ All commands talk to the one server of the data directory, and start it if need 
 	flags.StringVar(&a.data, "data", defaultData(a.env), "the data directory (or ALCOVE_DATA)")
 	flags.StringVar(&a.space, "space", a.env("ALCOVE_SPACE"), "the space to use instead of the memory of the data directory (or ALCOVE_SPACE)")
 	flags.StringVar(&a.spaces, "spaces", a.env("ALCOVE_SPACES"), "the folder of spaces (or ALCOVE_SPACES; default: the folder spaces of the data directory)")
-	flags.StringVar(&a.store, "store", "", "the database that has the store, as in postgres://USER@HOST/DATABASE?space=NAME (or ALCOVE_STORE; default: the data directory)")
-	flags.StringVar(&a.storeFile, "store-file", a.env("ALCOVE_STORE_FILE"), "a file with the URL of that database, for one with a password (or ALCOVE_STORE_FILE)")
-	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
-	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
+	flags.StringVar(&a.store, "store", "", "the URL of a database for the store: postgres://USER@HOST/DATABASE?space=NAME (or ALCOVE_STORE; default: the data directory)")
+	flags.StringVar(&a.storeFile, "store-file", a.env("ALCOVE_STORE_FILE"), "a file with that URL, to keep its password out of the command line (or ALCOVE_STORE_FILE)")
+	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "the cache of compiled modules, or off (or ALCOVE_CACHE; default: in the cache directory of this user)")
+	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "let the group of the data directory write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	a.elsewhereFlags(root)
 	root.PersistentPreRunE = a.checkFlags

@@ -39,11 +39,11 @@ func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	c := &cobra.Command{
 		Use:   "mcp",
-		Short: "The command that MCP clients start: it serves one of them on standard input and output",
-		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which is started if there is none, or of the
-server that --url names. Any number of clients share one memory.
+		Short: "Serve one MCP client on standard input and output",
+		Long: `Serve one MCP client on standard input and output. The command connects to the server of the data directory, which it starts if none is
+running, or to the server at --url. Any number of clients share one memory.
 
-MCP clients start this command themselves: alcove connect prints what to paste into which. The flags are for that place.`,
+MCP clients start this command themselves: alcove connect prints the configuration for each client, where these flags belong.`,
 		Example: `  alcove mcp --namespace notes --agent planner
   alcove mcp --profile full --read-only
   alcove mcp --url https://memory.example:9742 --key-file ~/.alcove-key`,

@@ -47,7 +47,7 @@ func (a *app) storeCommand() *cobra.Command {
 	var ifVersion int64
 	c := &cobra.Command{
 		Use:   "store [KEY] VALUE",
-		Short: "Store a memory: VALUE is JSON, otherwise text; - reads standard input; without KEY, one is derived",
+		Short: "Store a memory: VALUE is JSON or text; - reads standard input; without KEY, Alcove derives one",
 		Example: `  alcove store editor "prefers vim" --tags preference
   alcove store "Ann is on leave until 9 April"
   alcove store build/limits '{"minutes": 15}'
@@ -59,10 +59,10 @@ func (a *app) storeCommand() *cobra.Command {
 	flags.StringVar(&kind, "type", "", "the type, for example preference or decision")
 	flags.Float64Var(&importance, "importance", 0, "from 0 to 1")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object kept beside the value")
-	flags.StringVar(&expires, "expires", "", `when the memory ends, for example "in 2h" or 2030-01-31`)
+	flags.StringVar(&expires, "expires", "", `when the memory expires, for example "in 2h" or 2030-01-31`)
 	flags.StringSliceVar(&supersedes, "supersedes", nil, "keys that this memory replaces")
-	flags.StringSliceVar(&links, "links", nil, "keys that this memory belongs with")
-	flags.Int64Var(&ifVersion, "if-version", 0, "store only if this is the key's version; 0: only if there is none")
+	flags.StringSliceVar(&links, "links", nil, "keys of related memories")
+	flags.Int64Var(&ifVersion, "if-version", 0, "store only if the key has this version; 0: only if the key is new")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		value, err := a.stored(args[len(args)-1])
 		if err != nil {
@@ -185,13 +185,13 @@ func (a *app) recallCommand() *cobra.Command {
 	var asOf string
 	c := &cobra.Command{
 		Use:   "recall KEY",
-		Short: "Print the memory under a key, now or as it was",
+		Short: "Print the memory under a key, now or at an earlier time",
 		Example: `  alcove recall editor
   alcove recall editor --as-of "1h ago"
   alcove recall editor --as-of v17`,
 		Args: arguments(1, 1),
 	}
-	c.Flags().StringVar(&asOf, "as-of", "", `a moment: a time, a date, "1h ago", yesterday, v12`)
+	c.Flags().StringVar(&asOf, "as-of", "", `a time, a date, "1h ago", yesterday, or v12`)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var m struct {
 			Found bool
@@ -224,15 +224,15 @@ func (a *app) searchCommand() *cobra.Command {
 		Args: arguments(1, -1),
 	}
 	flags := c.Flags()
-	flags.IntVar(&k, "k", 10, "how many, at most 50")
-	flags.IntVar(&offset, "offset", 0, "skip this many hits")
+	flags.IntVar(&k, "k", 10, "the number of results, at most 50")
+	flags.IntVar(&offset, "offset", 0, "skip this many results")
 	flags.StringSliceVar(&tags, "tags", nil, "only memories with all of these tags")
 	flags.StringSliceVar(&types, "type", nil, "only memories of one of these types")
-	flags.StringVar(&since, "since", "", "only memories created or written since this moment")
-	flags.StringVar(&until, "until", "", "only memories created or written before this moment")
-	flags.StringVar(&asOf, "as-of", "", "search the memory as it was at this moment")
+	flags.StringVar(&since, "since", "", "only memories created or changed since this time")
+	flags.StringVar(&until, "until", "", "only memories created or changed before this time")
+	flags.StringVar(&asOf, "as-of", "", "search the memory at this time")
 	flags.StringVar(&mode, "mode", "", "the ranking: hybrid, lexical or semantic (default: hybrid if there is an embedder)")
-	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
+	flags.StringVar(&embedder, "embedder", "", "the embedder to use, if there are several")
 	flags.BoolVar(&explain, "explain", false, "explain each score (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"query": strings.Join(args, " "), "k": k, "verbose": true}.list("tags", tags).list("type", types).list("agent", a.writers(c)).
@@ -305,13 +305,13 @@ type browseFlags struct {
 // add adds the flags. noun is what is listed.
 func (b *browseFlags) add(c *cobra.Command, noun, usual string) {
 	flags := c.Flags()
-	flags.IntVar(&b.k, "k", 20, "how many, at most 50")
+	flags.IntVar(&b.k, "k", 20, "the number of results, at most 50")
 	flags.StringVar(&b.order, "order", usual, "newest, oldest, updated, key, importance, accesses or accessed")
 	flags.StringVar(&b.after, "after", "", afterUsage)
 	flags.StringSliceVar(&b.types, "type", nil, "only "+noun+" of one of these types")
-	flags.StringVar(&b.since, "since", "", "only "+noun+" created or written since this moment")
-	flags.StringVar(&b.until, "until", "", "only "+noun+" created or written before this moment")
-	flags.StringVar(&b.asOf, "as-of", "", "list what there was at this moment")
+	flags.StringVar(&b.since, "since", "", "only "+noun+" created or changed since this time")
+	flags.StringVar(&b.until, "until", "", "only "+noun+" created or changed before this time")
+	flags.StringVar(&b.asOf, "as-of", "", "list the memories at this time")
 }
 
 // browseFlagNames returns the names of the flags that add adds.
@@ -375,7 +375,7 @@ func (a *app) listMemoriesCommand() *cobra.Command {
 	var b browseFlags
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List memories, those last written first, or by key, importance or accesses",
+		Short: "List memories: latest write first, or by key, importance or accesses",
 		Example: `  alcove list
   alcove list --agent planner --since yesterday
   alcove list --order importance --tags work --k 5`,
@@ -391,9 +391,9 @@ func (a *app) listMemoriesCommand() *cobra.Command {
 func (a *app) forgetCommand() *cobra.Command {
 	var archive bool
 	c := &cobra.Command{
-		Use: "forget KEY...", Short: "Delete or archive memories; history keeps them", Args: arguments(1, -1),
+		Use: "forget KEY...", Short: "Delete or archive memories; their history is kept", Args: arguments(1, -1),
 	}
-	c.Flags().BoolVar(&archive, "archive", false, "archive them instead: searches skip them")
+	c.Flags().BoolVar(&archive, "archive", false, "archive the memories instead; searches skip archived ones")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f, done := fields{"key": args}, "forgotten"
 		if archive {
@@ -421,8 +421,8 @@ func (a *app) logCommand() *cobra.Command {
 	var b browseFlags
 	var list, chains bool
 	c := &cobra.Command{
-		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input",
-		Long: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input.\n\nWith --list, the log's events are listed instead, as alcove list lists memories.\n\nA sync brings the logs of other spaces, which are never mixed with this one. --chains lists those of the namespace and checks the chain of each, --chain lists the events of one.",
+		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON or text; - reads standard input",
+		Long: "Append an event to the immutable log: DATA is JSON or text; - reads standard input.\n\nWith --list, the command lists the events of the log instead.\n\nA sync also copies the logs of other spaces, which stay separate. --chains lists those of the namespace and verifies each chain; --chain lists the events of one.",
 		Example: `  alcove log deployed '{"version": "1.4"}'
   alcove log --list --type deployed
   alcove log --chains
@@ -434,8 +434,8 @@ func (a *app) logCommand() *cobra.Command {
 			return arguments(2, 2)(c, args)
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "list the events instead, newest first; the other flags choose which")
-	c.Flags().BoolVar(&chains, "chains", false, "list the logs of other spaces instead, each with whether it is whole")
+	c.Flags().BoolVar(&list, "list", false, "list the events instead, newest first, filtered by the other flags")
+	c.Flags().BoolVar(&chains, "chains", false, "list and verify the logs of other spaces instead")
 	c.Flags().StringVar(&b.chain, "chain", "", "list the events of this log of another space: its id, or the name of its remote")
 	c.MarkFlagsMutuallyExclusive("chains", "chain")
 	c.MarkFlagsMutuallyExclusive("chains", "list")
@@ -502,10 +502,10 @@ func (a *app) historyCommand() *cobra.Command {
 	var limit int
 	var asOf string
 	c := &cobra.Command{
-		Use: "history [KEY]", Short: "List the versions of a memory, newest first; without KEY, how far back the branch goes", Args: arguments(0, 1),
+		Use: "history [KEY]", Short: "List the versions of a memory, newest first; without KEY, show the age of the oldest version", Args: arguments(0, 1),
 	}
-	c.Flags().IntVar(&limit, "limit", 0, "how many versions")
-	c.Flags().StringVar(&asOf, "as-of", "", "only versions up to this moment")
+	c.Flags().IntVar(&limit, "limit", 0, "the number of versions")
+	c.Flags().StringVar(&asOf, "as-of", "", "only versions up to this time")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"verbose": true}.set("as_of", asOf)
 		if limit > 0 {

@@ -27,7 +27,7 @@ const longestMigrated = 16 << 20
 func (a *app) migrateCallsCommand() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "migrate-calls FILE...", Short: "Rewrite calls of deprecated tools, and of tools by other systems' names, in files of JSON, programs or prompts",
+		Use: "migrate-calls FILE...", Short: "Rewrite calls of deprecated tools and tool names of other systems in JSON, code and prompts",
 		Long: `Rewrite calls of deprecated tools into calls of the tools that replace them, and names of other systems into Alcove's: in JSON (a call of
 MCP, of a model API or of memory_operation), in calls as name({…}), and in prose. A call that several tools replace becomes one of
 memory_operation, with a chain or a batch. A call that cannot be rewritten stays as it is and is listed with the reason, as is the

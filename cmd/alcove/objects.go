@@ -36,8 +36,8 @@ func (a *app) bucketFlags(c *cobra.Command, f *bucketFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.Endpoint, "endpoint", cmp.Or(a.env("AWS_ENDPOINT_URL_S3"), a.env("AWS_ENDPOINT_URL")), "the object server of a bucket, such as https://objects.example (or AWS_ENDPOINT_URL_S3; default: AWS)")
 	flags.StringVar(&f.Region, "region", cmp.Or(a.env("AWS_REGION"), a.env("AWS_DEFAULT_REGION")), "the region of a bucket (or AWS_REGION; default us-east-1)")
-	flags.BoolVar(&f.PathStyle, "path-style", false, "name the bucket after the server's name, not before it, as many servers other than AWS want it")
-	flags.StringVar(&f.credentials, "credentials-file", a.env("AWS_SHARED_CREDENTIALS_FILE"), "a file with the credentials for a bucket, as AWS's tools have it (or AWS_SHARED_CREDENTIALS_FILE, or the credentials themselves in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_PROFILE names the profile)")
+	flags.BoolVar(&f.PathStyle, "path-style", false, "put the bucket into the path of the URL instead of its host name; many servers other than AWS need this")
+	flags.StringVar(&f.credentials, "credentials-file", a.env("AWS_SHARED_CREDENTIALS_FILE"), "a file with the credentials for a bucket, in the format of the AWS CLI (or AWS_SHARED_CREDENTIALS_FILE, or the credentials themselves in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_PROFILE names the profile)")
 }
 
 // bucket opens a place in a bucket. Credentials in a file come first, as it was named.
@@ -78,9 +78,9 @@ func (b *bucketBackup) add(a *app, c *cobra.Command) {
 	a.bucketFlags(c, &b.reach)
 	flags := c.Flags()
 	flags.StringVar(&b.reach.Encryption, "sse", "", "have the object server encrypt: aes256, kms, or kms:KEY")
-	flags.IntVar(&b.keep, "keep", 0, "keep so many chains in a bucket, and remove older ones after a full backup (0: all)")
+	flags.IntVar(&b.keep, "keep", 0, "the number of chains to keep in a bucket; older ones are removed after a full backup (0: keep all)")
 	flags.BoolVar(&b.list, "list", false, "list the chains in a bucket, and back up nothing")
-	flags.DurationVar(&b.every, "every", 0, "go on until interrupted, with an increment in a bucket at this interval, such as 1m: a lost machine loses what was stored in the last interval, and while its increment was uploaded")
+	flags.DurationVar(&b.every, "every", 0, "add an increment to a bucket at this interval, such as 1m, until interrupted: losing the machine loses the writes of the last interval and of its upload")
 	c.MarkFlagsMutuallyExclusive("list", "every")
 	c.MarkFlagsMutuallyExclusive("list", "incremental")
 }

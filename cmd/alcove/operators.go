@@ -11,7 +11,7 @@ import (
 
 func (a *app) operatorCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "operator", Short: "Let people operate the server from other machines, each in a role",
+		Use: "operator", Short: "Manage the people who operate the server from other machines",
 		Long: `Make, list and revoke keys of operators, for a server that serves them with alcove serve --admin-listen. The user of the data directory needs
 none. Roles: a viewer sees how the server is, its families, grants and audit log, and nothing that agents know; an approver also decides
 about families and changes that wait, and takes back; an admin does everything.`,

@@ -22,15 +22,15 @@ type postureFlags struct {
 
 func (a *app) postureCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "posture", Short: "Show or choose how much the built-in families do by themselves", Args: noArguments,
-		Long: `Show how much the families that the program carries do by themselves in this data directory:
+		Use: "posture", Short: "Show or set how independently the built-in families act", Args: noArguments,
+		Long: `Show how independently the built-in families act in this data directory:
 
   personal  they act: their tools write directly, and the hooks and jobs that these need are on. The audit log records everything,
             and alcove family undo reverts it. The default of a new directory.
   careful   they propose changes on branches; their hooks and jobs are off until granted, except redaction's
   locked    careful, in a directory that alcove lock locked
 
-What alcove family grant and revoke decided about a family wins, and families from elsewhere get nothing from a posture.`,
+alcove family grant and revoke override the posture of a family. A posture applies to built-in families only.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := query(c.Context(), a, operator.GetPosture)
 			if err != nil {

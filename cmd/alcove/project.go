@@ -21,12 +21,11 @@ import (
 
 func (a *app) projectCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "project", Short: "Manage projects: which folders belong to which, and what they are called",
-		Long: `A project is a namespace project/NAME, to which sessions in its folders belong: what is captured of them, and what
-their agents are told. Its name is that of the remote "origin" of the folder's Git repository, as OWNER/NAME; without one
-it is the folder's. A link goes before both.
+		Use: "project", Short: "Link folders to projects; rename and merge projects",
+		Long: `A project is a namespace project/NAME for the sessions in its folders: it receives their captured conversations and supplies
+their context. Its name is OWNER/NAME of the Git remote "origin", or else the name of the folder. alcove project link overrides both.
 
-NAME may be given with project/ or without.`,
+NAME can be given with or without project/.`,
 	}
 	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand())
 	c.AddCommand(a.projectRenameCommand(), a.projectMergeCommand(), a.projectUndoCommand())
@@ -73,7 +72,7 @@ type listedProject struct {
 
 func (a *app) projectListCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "list", Short: "List the projects, with their memories, folders and former names; * is that of the current folder",
+		Use: "list", Short: "List the projects, with their memories, folders and former names; * marks the current one",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := a.projects(c.Context())
@@ -298,8 +297,8 @@ func (p *listedProject) look(ctx context.Context, s *client.Session) error {
 
 func (a *app) projectLinkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "link FOLDER NAME", Short: "Say that a folder, and those below it, belong to a project",
-		Long: `Say that a folder, and those below it, belong to a project, whatever their repositories say. Of nested links the nearest
+		Use: "link FOLDER NAME", Short: "Link a folder and its subfolders to a project",
+		Long: `Link a folder and its subfolders to a project, whatever their repositories say. Of nested links the nearest
 counts. What was captured before stays where it is: alcove project merge moves it.`,
 		Example: `  alcove project link . acme/app
   alcove project link ~/code/notes notes`,
@@ -349,7 +348,7 @@ func linkable(folder string) (string, error) {
 
 func (a *app) projectUnlinkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unlink FOLDER", Short: "Take back the link of a folder; memories stay where they are", Args: arguments(1, 1),
+		Use: "unlink FOLDER", Short: "Remove the link of a folder; memories stay", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := filepath.Abs(args[0]) // which may be gone
 			if err != nil {

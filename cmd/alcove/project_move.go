@@ -27,7 +27,7 @@ type projectMove struct {
 func (a *app) projectRenameCommand() *cobra.Command {
 	m := projectMove{}
 	c := &cobra.Command{
-		Use: "rename NAME NEW", Short: "Give a project another name: memories move there, and folders and the former name lead there",
+		Use: "rename NAME NEW", Short: "Rename a project: its memories move, its folders and former name redirect",
 		Long: `Give a project another name. From then on its folders, links and former names lead to the new one; then its memories and the
 records of families move there, on all branches, in commits of up to 2,000. Whatever ends the command, each is in one of the two, and
 the same command completes it. Histories, events of the log, subscriptions and seals stay under the former name.
@@ -43,7 +43,7 @@ alcove project undo takes it back.`,
 func (a *app) projectMergeCommand() *cobra.Command {
 	m := projectMove{merge: true}
 	c := &cobra.Command{
-		Use: "merge NAME INTO", Short: "Move the memories of a project into another one, and have its folders and name lead there",
+		Use: "merge NAME INTO", Short: "Merge a project into another: its memories move, its folders and name redirect",
 		Long: `Move the memories of a project into another one, as alcove project rename does. Keys that both have with different memories stop
 it before anything is changed, and are listed, unless --strategy takes a side: source (of NAME), target (of INTO) or newest. Of records of
 families that differ, the newer one is taken unless the strategy says otherwise.
@@ -194,7 +194,7 @@ func differing(c operator.Clashing) string {
 
 func (a *app) projectUndoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "undo [NAME]", Short: "Take back the last rename or merge, or the last one of NAME",
+		Use: "undo [NAME]", Short: "Undo the last rename or merge, or the last one of NAME",
 		Long: `Take back the last rename or merge, or the last one of a project NAME: names lead where they did, and memories go back, but
 for those that were changed since, which are listed. What was stored since stays. Whatever ends the command, repeating it completes it.`,
 		Args: arguments(0, 1),

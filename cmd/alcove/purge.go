@@ -18,15 +18,15 @@ func (a *app) purgeCommand() *cobra.Command {
 	version, yes := "", false
 	c := &cobra.Command{
 		Use:   "purge [KEY]",
-		Short: "Erase a memory, or the data of an event, from all branches, versions and files, for ever",
-		Long: `Erase a memory's payloads, or the data of an event of the log, from every branch and version and from the
-files of the data directory. A digest stays where each was; so do the names of keys, and an event's name
-and agent, which the chain of the log is made of. Backups and exports made before still have the payloads:
-make a new full backup, and delete the old ones.
+		Short: "Erase a memory or the data of an event from all branches, versions and files, permanently",
+		Long: `Erase the payloads of a memory, or the data of a log event, from every branch and version and from the files of
+the data directory. Digests and the names of keys stay, and so do the name and agent of an event, because the hash
+chain of the log covers them. Earlier backups and exports still have the payloads: make a new full backup, and delete
+the old ones.
 
-Records of families, queued jobs and answers to requests that have the same text, plain or encoded, are
-erased too. Possible copies are named and left: --collection erases a record, --family all records of a
-family. Text that a family paraphrased is not found.`,
+The purge also erases records of families, queued jobs and stored answers that contain the same text, plain or
+encoded. It lists other possible copies and leaves them: --collection erases one record, --family all records of a
+family. It does not find text that a family paraphrased.`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -53,10 +53,10 @@ family. Text that a family paraphrased is not found.`,
 	flags.StringVar(&p.Namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
 	flags.Uint64Var(&p.Event, "event", 0, "the sequence number of an event of the log, instead of a key")
 	flags.StringVar(&p.Branch, "branch", "", "the branch of the event's log (default: default)")
-	flags.StringVar(&version, "version", "", "only the content of this version, such as v12, in all versions that have it")
-	flags.StringVar(&p.Collection, "collection", "", "the key is that of a family's record in this collection, such as notes/list")
+	flags.StringVar(&version, "version", "", "only the content of this version, such as v12, in every version with the same content")
+	flags.StringVar(&p.Collection, "collection", "", "KEY is the key of a family record in this collection, such as notes/list")
 	flags.StringVar(&p.Family, "family", "", "all data of this family, instead of a key")
-	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that repairs have set aside")
+	flags.BoolVar(&p.SetAside, "set-aside", false, "also remove the files that earlier repairs kept")
 	flags.BoolVar(&yes, "yes", false, "confirm the purge")
 	return c
 }

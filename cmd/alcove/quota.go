@@ -12,8 +12,8 @@ func (a *app) quotaCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "quota", Short: "Limit what agents store in a namespace",
 		Long: `Set how much each agent may store in a namespace: memories and links a day (in UTC), and bytes; with
---total-memories, --total-links and --total-bytes how much the namespace holds, whoever wrote it. The server refuses what exceeds a quota
-before it stores anything of it. Agents without a key name themselves: give agents keys where quotas matter, with limits of their own (alcove key create --memories-a-day).`,
+--total-memories, --total-links and --total-bytes how much the namespace holds, whoever wrote it. A write that exceeds
+a quota stores nothing. An agent without a key chooses its own name: where quotas matter, give agents keys with limits (alcove key create --memories-a-day).`,
 	}
 	c.AddCommand(a.quotaSetCommand(), a.quotaListCommand(), a.quotaRemoveCommand())
 	return c

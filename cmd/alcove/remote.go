@@ -37,13 +37,13 @@ type serverElsewhere struct {
 
 func (a *app) elsewhereFlags(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.StringVar(&a.elsewhere.url, "url", a.env("ALCOVE_URL"), "use the memory of this server, such as https://memory.example:9742, in place of a data directory (or ALCOVE_URL)")
+	flags.StringVar(&a.elsewhere.url, "url", a.env("ALCOVE_URL"), "use the memory of this server instead of a data directory, such as https://memory.example:9742 (or ALCOVE_URL)")
 	flags.StringVar(&a.elsewhere.keyFile, "key-file", a.env("ALCOVE_KEY_FILE"), "a file with the API key to present (or ALCOVE_KEY_FILE, or the key itself in ALCOVE_KEY)")
-	flags.StringVar(&a.elsewhere.caFile, "ca-file", a.env("ALCOVE_CA_FILE"), "a file with certificates in PEM to trust for --url, beside nothing else (or ALCOVE_CA_FILE; default: the system's)")
+	flags.StringVar(&a.elsewhere.caFile, "ca-file", a.env("ALCOVE_CA_FILE"), "a PEM file with the only certificates to trust for --url (or ALCOVE_CA_FILE; default: those of the system)")
 	flags.StringVar(&a.elsewhere.admin, "admin", a.env("ALCOVE_ADMIN"), "operate this server, such as https://memory.example:9743, with --client-cert, --client-key and --key-file (or ALCOVE_ADMIN)")
-	flags.StringVar(&a.elsewhere.cert, "client-cert", a.env("ALCOVE_CLIENT_CERT"), "the operator's certificate for --admin, a file in PEM (or ALCOVE_CLIENT_CERT)")
+	flags.StringVar(&a.elsewhere.cert, "client-cert", a.env("ALCOVE_CLIENT_CERT"), "the operator's certificate for --admin, a PEM file (or ALCOVE_CLIENT_CERT)")
 	flags.StringVar(&a.elsewhere.certKey, "client-key", a.env("ALCOVE_CLIENT_KEY"), "the key of that certificate (or ALCOVE_CLIENT_KEY)")
-	flags.StringVar(&a.why, "why", a.env("ALCOVE_WHY"), "why an operator does this, for the audit log (or ALCOVE_WHY)")
+	flags.StringVar(&a.why, "why", a.env("ALCOVE_WHY"), "the reason to record in the audit log (or ALCOVE_WHY)")
 }
 
 // checkFlags checks the flags together, and settles which memory a command is about, if the environment names a server and a flag a data

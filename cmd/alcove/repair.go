@@ -11,7 +11,7 @@ func (a *app) repairCommand() *cobra.Command {
 	dry := false
 	c := &cobra.Command{
 		Use:   "repair",
-		Short: "Rebuild a damaged database from its readable records; unreadable ones are set aside with the old file",
+		Short: "Rebuild a damaged database from its readable records; the old file is kept",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.ownDir()

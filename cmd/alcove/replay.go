@@ -40,7 +40,7 @@ type replayOutcome struct {
 func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
-		Use: "replay [FILE]", Short: "Run logged calls again, and report what is different",
+		Use: "replay [FILE]", Short: "Run logged calls again, and report differences",
 		Long: `Run the calls in the request log of the data directory, or in a file of one, again in their order, and compare the outcomes. A server logs calls
 with alcove serve --log-requests. The calls have the rights of the one who replays them: those of the key in ALCOVE_KEY, if it is set. They
 are rehearsed and write nothing, unless --apply is given; then a call that was logged with a request id within the last day, and

@@ -16,10 +16,10 @@ import (
 
 func (a *app) rootCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "root", Short: "Manage the directories that families may be granted",
-		Long: `Name directories, below which families can read and write files. No family uses any before it is granted file.read or
-file.write for that name. Symbolic links, devices, files with several names and names that begin with a dot are refused.
-A caller needs the right to every namespace, or to the one of --namespace.`,
+		Use: "root", Short: "Manage the directories that can be granted to families",
+		Long: `Register directories in which families can read and write files. A family can use one once it is granted file.read or
+file.write for its name. Symbolic links, devices, hard links and names that begin with a dot are refused.
+Callers need rights to every namespace, or to the one of --namespace.`,
 	}
 	c.AddCommand(a.rootAddCommand(), a.rootListCommand(), a.rootRemoveCommand())
 	return c
@@ -92,7 +92,7 @@ func described(r operator.Root) (s string) {
 }
 
 func (a *app) rootRemoveCommand() *cobra.Command {
-	c := &cobra.Command{Use: "remove NAME", Short: "Remove a directory's name; its files stay", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "remove NAME", Short: "Unregister a directory; its files stay", Args: arguments(1, 1)}
 	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.setRoot(c.Context(), operator.RootRequest{Name: args[0]}, *dryRun)

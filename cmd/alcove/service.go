@@ -20,9 +20,9 @@ import (
 func (a *app) serviceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "service",
-		Short: "Run the server of the data directory as a service of this user",
-		Long: `Run the server of the data directory as a service of this user: of systemd on Linux, of launchd on macOS. Each data
-directory has a service of its own. The service does not see the environment of the shell: give it flags.`,
+		Short: "Run the server as a service of this user",
+		Long: `Run the server as a service of this user, with systemd on Linux or launchd on macOS. Each data directory
+has its own service. The service does not inherit the environment of the shell: use flags.`,
 	}
 	c.AddCommand(
 		&cobra.Command{
@@ -31,11 +31,11 @@ directory has a service of its own. The service does not see the environment of 
 			RunE:    func(c *cobra.Command, args []string) error { return a.installService(c.Context(), args) },
 		},
 		&cobra.Command{
-			Use: "status", Short: "Whether the service is installed and runs", Args: noArguments,
+			Use: "status", Short: "Show whether the service is installed and running", Args: noArguments,
 			RunE: func(c *cobra.Command, _ []string) error { return a.serviceStatus(c.Context()) },
 		},
 		&cobra.Command{
-			Use: "remove", Short: "Stop the service and remove it; the data stay", Args: noArguments,
+			Use: "remove", Short: "Stop and remove the service; data stay", Args: noArguments,
 			RunE: func(c *cobra.Command, _ []string) error { return a.removeService(c.Context()) },
 		},
 	)

@@ -59,9 +59,9 @@ func writeSettings(file string, s settings) error {
 // scoped adds the flags of a command that reads or writes memories.
 func (a *app) scoped(c *cobra.Command) *cobra.Command {
 	flags := c.Flags()
-	flags.StringVar(&a.scope.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch (default: the one that branch switch chose; or ALCOVE_BRANCH)")
+	flags.StringVar(&a.scope.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch (or ALCOVE_BRANCH; default: set by alcove branch switch)")
 	flags.StringVar(&a.scope.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace (or ALCOVE_NAMESPACE)")
-	flags.StringVar(&a.scope.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
+	flags.StringVar(&a.scope.agent, "agent", a.env("ALCOVE_AGENT"), "the author to record with each memory (or ALCOVE_AGENT)")
 	return c
 }
 

@@ -35,10 +35,10 @@ func (a *app) setupCommand() *cobra.Command {
 	var s setup
 	c := &cobra.Command{
 		Use:   "setup [CLIENT…]",
-		Short: "Connect the MCP clients of this machine: edit their configurations",
+		Short: "Connect the MCP clients on this machine: edit their configurations",
 		Long: `Connect the MCP clients of this machine, or those that are named: ` + strings.Join(setUpNames(), ", ") + `.
-The changes are shown before anything is written, and what a file was is kept beside it. All other entries, comments and the order
-stay as they are. With --url, the clients use that server. What alcove connect prints is for all other clients.`,
+The command shows the changes, asks, and keeps a backup beside each file. It preserves all other entries, comments and their
+order. With --url, the clients use that server. For other clients, use alcove connect.`,
 		Example: "  alcove setup\n  alcove setup claude-code codex --yes\n  alcove setup cursor --scope project\n  alcove setup --undo",
 		RunE:    func(c *cobra.Command, args []string) error { return a.setUp(c, args, s) },
 	}

@@ -34,9 +34,9 @@ var siteSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func (a *app) siteCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "site", Short: "Manage the websites whose actions the family sites offers as tools",
-		Long: `Name a website with its URL and secret. The family sites may then call it: memory_site_connect makes tools of its actions.
-No tool, log or answer has the URL's secret. It comes from standard input, a file, or an environment variable of the server.`,
+		Use: "site", Short: "Manage the websites whose actions become tools of the family sites",
+		Long: `Register a website with its URL and secret. The family sites can then call it: memory_site_connect turns its actions into tools.
+The secret comes from standard input, a file, or an environment variable of the server. No tool, log or answer shows it.`,
 	}
 	c.AddCommand(a.siteAddCommand(), a.siteListCommand(), a.siteRemoveCommand())
 	return c

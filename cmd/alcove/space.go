@@ -21,10 +21,10 @@ import (
 
 func (a *app) spaceCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "space", Short: "Manage further memories of one server, which share nothing",
-		Long: `A space is a memory of its own: a data directory with its own keys, families, settings and logs. One server serves the spaces of a folder
-beside its own memory: alcove serve --spaces FOLDER, or without the flag the folder "spaces" of the data directory, if it is there. A space is
-opened when it is first used, and closed when it is idle. Commands name one with --space NAME; its HTTP address ends with /s/NAME/mcp.`,
+		Use: "space", Short: "Manage the isolated memories of one server",
+		Long: `A space is an isolated memory: a data directory with its own keys, families, settings and logs. A server serves the spaces of a folder
+in addition to its own memory: the folder of alcove serve --spaces, or "spaces" in the data directory if it exists. It opens a space on
+first use, and closes it when idle. Commands select a space with --space NAME; its HTTP address ends with /s/NAME/mcp.`,
 	}
 	c.AddCommand(a.spaceCreateCommand(), a.spaceListCommand(), a.spaceRenameCommand(), a.spaceDeleteCommand(), a.spaceRestoreCommand(), a.spaceMoveCommand())
 	return c
@@ -106,7 +106,7 @@ func spaceError(err error) error {
 
 func (a *app) spaceCreateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "create NAME", Short: "Make an empty space", Args: arguments(1, 1),
+		Use: "create NAME", Short: "Create an empty space", Args: arguments(1, 1),
 		Example: `  alcove space create work
   alcove --space work key create --agent ann
   alcove connect claude-code --space work`,
@@ -168,7 +168,7 @@ func stateOf(s folder.Space) string {
 
 func (a *app) spaceRenameCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename NAME TO", Short: "Give a space another name; its address changes, its keys stay", Args: arguments(2, 2),
+		Use: "rename NAME TO", Short: "Rename a space; its address changes, its keys stay", Args: arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
 				names, err := a.spacesOfDatabase(c.Context())
@@ -184,7 +184,7 @@ func (a *app) spaceRenameCommand() *cobra.Command {
 func (a *app) spaceDeleteCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "Set a space aside; alcove space restore brings it back. In a database, erase it", Args: arguments(1, 1),
+		Use: "delete NAME", Short: "Delete a space; alcove space restore undoes it, except in a database", Args: arguments(1, 1),
 		Long: `Set a space aside, with its keys. Nobody can use it until alcove space restore brings it back. Its files are erased by removing the folder
 that this command prints. A space in a database is erased at once, and cannot be restored: that takes --yes.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -214,7 +214,7 @@ that this command prints. A space in a database is erased at once, and cannot be
 func (a *app) spaceRestoreCommand() *cobra.Command {
 	var as string
 	c := &cobra.Command{
-		Use: "restore NAME", Short: "Bring back the space of a name that was deleted last", Args: arguments(1, 1),
+		Use: "restore NAME", Short: "Restore the last deleted space of a name", Args: arguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
 				to := args[0]

@@ -21,10 +21,9 @@ const (
 
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stop", Short: "Stop the server of the data directory, and wait until it is gone", Args: noArguments,
-		Long: `Stop the server of the data directory, whoever started it, and wait until it is gone. Calls that it is running may end first. The next
-command, or the next call of an MCP client, starts another. A service that alcove service install set up is started again by the system at
-the next login; alcove service remove ends it for good.`,
+		Use: "stop", Short: "Stop the server of the data directory, and wait until it has exited", Args: noArguments,
+		Long: `Stop the server of the data directory, and wait until it has exited. Running calls finish first. The next command, or the next call
+of an MCP client, starts a new server. A service starts again at the next login; alcove service remove ends that.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := a.ownDir()
 			if err != nil {

@@ -21,8 +21,8 @@ const firstRemote = "origin"
 
 func (a *app) remoteCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "remote", Short: "Manage the servers that this memory is synchronised with",
-		Long: `Name the servers with which alcove pull, push and sync exchange memories. The key stays in its file, and is read for each exchange.`,
+		Use: "remote", Short: "Manage the servers that this memory synchronises with",
+		Long: `Manage the servers with which alcove pull, push and sync exchange memories. The key stays in its file and is read for each exchange.`,
 	}
 	c.AddCommand(a.remoteAddCommand(), a.remoteSetCommand(), a.remoteListCommand(), a.remoteRemoveCommand(), a.remoteStatusCommand())
 	return c
@@ -40,13 +40,13 @@ func historyFlag(c *cobra.Command, history *operator.RemoteHistory, usual string
 }
 
 func strategyFlag(c *cobra.Command, strategy *operator.RemoteStrategy, usual string) {
-	c.Flags().StringVar((*string)(strategy), "strategy", "", "how conflicts are decided: newest, fields, source (the sender's side), target (the receiver's), strict (not at all) (default: "+usual+")")
+	c.Flags().StringVar((*string)(strategy), "strategy", "", "how to resolve conflicts: newest, fields, source (the sender's side), target (the receiver's), strict (not at all) (default: "+usual+")")
 }
 
 func (a *app) remoteAddCommand() *cobra.Command {
 	var r operator.Remote
 	c := &cobra.Command{
-		Use: "add NAME URL", Short: "Name a server to synchronise with", Args: arguments(2, 2),
+		Use: "add NAME URL", Short: "Add a server to synchronise with", Args: arguments(2, 2),
 		Example: `  alcove remote add hub https://memory.example:9742 --key-file ~/.config/alcove/hub.key
   alcove remote add hub https://memory.example:9742 --key-file hub.key --ca-file hub.pem --never project/secret`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func (a *app) remoteAddCommand() *cobra.Command {
 func (a *app) remoteSetCommand() *cobra.Command {
 	r, history, strategy := operator.RemoteChange{}, operator.RemoteHistory(""), operator.RemoteStrategy("")
 	c := &cobra.Command{
-		Use: "set NAME", Short: "Change what is kept of a server", Args: arguments(1, 1),
+		Use: "set NAME", Short: "Change the settings of a server", Args: arguments(1, 1),
 		Example: `  alcove remote set hub --history all`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Name = args[0]
@@ -140,7 +140,7 @@ func withheld(never []string) string {
 
 func (a *app) remoteRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a server; the memories that came from it stay", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove a server; memories from it stay", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return command(c.Context(), a, operator.RemoveRemote, operator.RemoteName{Name: args[0]})
 		},
@@ -188,28 +188,28 @@ func exchangeFlags(c *cobra.Command, r *operator.RemoteRequest) {
 	flags := c.Flags()
 	flags.StringVar(&r.Branch, "branch", "", "the branch of both sides (default: default)")
 	flags.StringSliceVar(&r.Namespaces, "namespace", nil, "only these namespaces, such as notes or team/*")
-	flags.StringSliceVar(&r.Never, "never", nil, "not these namespaces, beside those that the remote never gets")
+	flags.StringSliceVar(&r.Never, "never", nil, "exclude these namespaces, in addition to those of the remote")
 	strategyFlag(c, &r.Strategy, "that of the remote, or newest")
 	historyFlag(c, &r.History, "that of the remote, or newest")
 }
 
 func (a *app) pullCommand() *cobra.Command {
-	return a.exchangeCommand("pull", "Bring what a server has and this memory lacks", operator.RemoteRequest{Pull: true}, false)
+	return a.exchangeCommand("pull", "Fetch changes from a server", operator.RemoteRequest{Pull: true}, false)
 }
 
 func (a *app) pushCommand() *cobra.Command {
-	return a.exchangeCommand("push", "Send what this memory has and a server lacks", operator.RemoteRequest{Push: true}, false)
+	return a.exchangeCommand("push", "Send changes to a server", operator.RemoteRequest{Push: true}, false)
 }
 
 func (a *app) syncCommand() *cobra.Command {
-	return a.exchangeCommand("sync", "Exchange memories with a server, both ways", operator.RemoteRequest{Pull: true, Push: true}, true)
+	return a.exchangeCommand("sync", "Exchange changes with a server in both directions", operator.RemoteRequest{Pull: true, Push: true}, true)
 }
 
 func (a *app) exchangeCommand(name, short string, r operator.RemoteRequest, watches bool) *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
 		Use: name + " [REMOTE]", Short: short, Args: arguments(0, 1),
-		Long: short + `. Only what one side lacks is sent, compressed; an interrupted exchange is continued by the next one. REMOTE may be left out
+		Long: short + `. Each side sends only what the other lacks, compressed; an interrupted exchange resumes. REMOTE is optional
 if there is one remote.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Remote = strings.Join(args, "")
@@ -225,7 +225,7 @@ if there is one remote.`,
 	}
 	exchangeFlags(c, &r)
 	if watches {
-		c.Flags().BoolVar(&watch, "watch", false, "go on: exchange whenever one side has news, until Ctrl-C")
+		c.Flags().BoolVar(&watch, "watch", false, "keep running: exchange whenever either side has changes, until Ctrl-C")
 	}
 	return c
 }
@@ -319,7 +319,7 @@ func (a *app) cloneCommand() *cobra.Command {
 	var r operator.Remote
 	var branch string
 	c := &cobra.Command{
-		Use: "clone URL", Short: "Make a memory here from that of a server, and keep the server as remote " + firstRemote, Args: arguments(1, 1),
+		Use: "clone URL", Short: "Copy the memory of a server to this machine, and add the server as remote " + firstRemote, Args: arguments(1, 1),
 		Example: `  alcove clone https://memory.example:9742 --key-file hub.key
   alcove clone https://memory.example:9742 --key-file hub.key --data ~/work-memory`,
 		RunE: func(c *cobra.Command, args []string) error {
