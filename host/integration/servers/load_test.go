@@ -26,12 +26,13 @@ import (
 
 const (
 	loadSpaces  = 3
-	loadClients = 3                     // of each space
-	loadPace    = 10 * time.Millisecond // between two questions of a client, so that servers have the processor
-	loadKeys    = 2                     // that are fought over at a time
-	loadEpoch   = 100                   // operations after which the clients of a space go on to other keys
-	loadRounds  = 3                     // servers that fail, in the short form
-	loadWithin  = 2 * time.Second       // for an answer, before another server is asked
+	loadClients = 3                      // of each space
+	loadPace    = 10 * time.Millisecond  // between two questions of a client, so that servers have the processor
+	loadKeys    = 2                      // that are fought over at a time
+	loadEpoch   = 100                    // operations after which the clients of a space go on to other keys
+	loadRounds  = 3                      // servers that fail, in the short form
+	loadWithin  = 2 * time.Second        // for an answer, before another server is asked
+	loadProbe   = 200 * time.Millisecond // between two questions whether a server is ready, and for an answer
 )
 
 // room is a space that clients of all servers use.
@@ -46,6 +47,7 @@ type room struct {
 type load struct {
 	t       *testing.T
 	urls    []atomic.Pointer[string] // of the servers
+	ready   []atomic.Bool            // whether they are, as they last said
 	rooms   []*room
 	longest atomic.Int64 // ns that a client waited for an answer, since it was last asked for
 	repeats atomic.Int64
@@ -54,7 +56,7 @@ type load struct {
 
 func newLoad(t *testing.T, list []*server.Sharing) *load {
 	t.Helper()
-	l := &load{t: t, urls: make([]atomic.Pointer[string], len(list))}
+	l := &load{t: t, urls: make([]atomic.Pointer[string], len(list)), ready: make([]atomic.Bool, len(list))}
 	l.client.Transport = &http.Transport{MaxIdleConnsPerHost: loadSpaces * loadClients}
 	t.Cleanup(l.client.CloseIdleConnections)
 	for i, s := range list {
@@ -91,6 +93,9 @@ func issueIn(t *testing.T, s *server.Sharing, name string) string {
 func (l *load) run() (stop func()) {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	var clients sync.WaitGroup
+	for server := range l.urls {
+		clients.Go(func() { l.probe(ctx, server) })
+	}
 	for r := range l.rooms {
 		for c := range loadClients {
 			clients.Go(func() { l.use(ctx, l.rooms[r], c) })
@@ -132,8 +137,7 @@ func (l *load) use(ctx context.Context, r *room, id int) {
 	}
 }
 
-// ask asks one server after the other until one answers, always with the same request id. As a balancer of load would, it goes on to the
-// next one where there is no answer: a server that is frozen costs it one wait.
+// ask asks servers that are ready until one answers, always with the same request id, as a client behind a balancer of load does.
 func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) (out linear.Got, err error) {
 	began := time.Now()
 	defer func() {
@@ -143,21 +147,14 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 			}
 		}
 	}()
-	var last error
-	silent := map[int]bool{}                                                                           // those that let this wait in vain
-	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at = (at + 1) % len(l.urls) { // or a test would hang
-		if silent[at] && len(silent) < len(l.urls) {
+	last := errors.New("none was ready")
+	for at := random.IntN(len(l.urls)); time.Since(began) < time.Minute; at++ { // or a test would hang
+		server := at % len(l.urls)
+		if !l.ready[server].Load() {
+			time.Sleep(time.Millisecond)
 			continue
 		}
-		status, body, err := l.send(r, in, *l.urls[at].Load(), request)
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			silent[at] = true
-		case err != nil: // it refuses: those that were silent may be the ones that run
-			clear(silent)
-		default:
-			delete(silent, at)
-		}
+		status, body, err := l.send(r, in, *l.urls[server].Load(), request)
 		if err == nil {
 			var retryable bool
 			if out, retryable, err = answerTo(in, status, body); !retryable {
@@ -169,6 +166,30 @@ func (l *load) ask(r *room, in linear.Asked, request string, random *rand.Rand) 
 		time.Sleep(time.Millisecond) // a server that has ended refuses at once
 	}
 	return out, fmt.Errorf("no server answered for a minute: %w", last)
+}
+
+// probe asks a server again and again whether it is ready, until ctx ends.
+func (l *load) probe(ctx context.Context, server int) {
+	for ctx.Err() == nil {
+		l.ready[server].Store(l.isReady(ctx, *l.urls[server].Load()))
+		time.Sleep(loadProbe)
+	}
+}
+
+func (l *load) isReady(ctx context.Context, url string) bool {
+	ctx, cancel := context.WithTimeout(ctx, loadProbe)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := l.client.Do(ask)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err == nil && answer.StatusCode == http.StatusOK
 }
 
 func (l *load) send(r *room, in linear.Asked, url, request string) (status int, body []byte, err error) {

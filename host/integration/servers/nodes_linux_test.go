@@ -104,7 +104,7 @@ func (s *site) faults() []siteFault {
 
 type siteFault struct {
 	name string
-	do   func() (mend func())
+	do   func() (mend func()) // returns once the database, if it failed, can commit again
 }
 
 const (
@@ -118,6 +118,7 @@ func TestNothingIsLostOrDoneTwiceWhilePrimariesFailAndMachinesAreCutOff(t *testi
 	s := newSite(t)
 	stop := s.run()
 	faults, longest := s.faults(), map[string]time.Duration{}
+	failover := map[string]time.Duration{}
 	for round := range stress.FromEnvironment(t).Rounds(siteRounds) {
 		if t.Failed() {
 			break
@@ -125,7 +126,9 @@ func TestNothingIsLostOrDoneTwiceWhilePrimariesFailAndMachinesAreCutOff(t *testi
 		f := faults[round%len(faults)]
 		s.more(siteMore)
 		s.longest.Store(0)
+		began := time.Now()
 		mend := f.do()
+		failover[f.name] = max(failover[f.name], time.Since(began).Round(time.Millisecond))
 		s.more(siteMore)
 		longest[f.name] = max(longest[f.name], time.Duration(s.longest.Load()).Round(time.Millisecond))
 		mend()
@@ -135,5 +138,6 @@ func TestNothingIsLostOrDoneTwiceWhilePrimariesFailAndMachinesAreCutOff(t *testi
 		t.Logf("the nodes of the database:\n%s", s.nodes.State(t.Context()))
 	}
 	stop()
+	t.Logf("longest failovers %v", failover)
 	s.judge(longest)
 }

@@ -80,6 +80,7 @@ func (l location) configure() {
 		"application_name":                    "alcove",
 		"plan_cache_mode":                     "force_generic_plan", // a commit is planned for longer than it runs
 		"enable_seqscan":                      "off",                // such a plan is made while tables are small, and kept
+		"jit":                                 "off",                // the cost that the planner gives such a plan would have it compiled: for seconds, on each new connection
 		"statement_timeout":                   strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 	} {
@@ -91,15 +92,16 @@ func (l location) configure() {
 		l.config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	l.config.ConnConfig.OnNotice = noteUnreplicated
-	l.config.ConnConfig.DialFunc = (&net.Dialer{
+	h := &hosts{lookup: l.config.ConnConfig.LookupFunc, silent: map[string]time.Time{}, open: map[*hostConn]bool{}, dialer: net.Dialer{
 		Control:         boundSilence,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeEvery, Interval: probeEvery, Count: int(silentFor / probeEvery)},
-	}).DialContext
+	}}
+	l.config.BeforeConnect, l.config.ConnConfig.DialFunc = h.order, h.dial
 }
 
 // silentFor is after what time a database whose machine does not even confirm what was sent counts as cut off. One that works for longer does.
 const (
-	silentFor  = 3 * time.Second
+	silentFor  = 2 * time.Second
 	probeEvery = time.Second
 )
 

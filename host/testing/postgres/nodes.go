@@ -40,6 +40,7 @@ func StartNodes(t testing.TB, places []Place) *Nodes {
 		names = append(names, fmt.Sprint("node", i))
 	}
 	settings := []string{"max_connections=200", "wal_level=replica", "max_wal_senders=10", "wal_keep_size=512MB", "hot_standby=on", "wal_receiver_timeout=30s", "wal_sender_timeout=30s",
+		"wal_retrieve_retry_interval=100ms", // a standby finds the next primary at once, as one does that a failover manager starts anew
 		"synchronous_standby_names=ANY 1 (" + strings.Join(names, ", ") + ")"}
 	for i, p := range places {
 		s, stop, err := prepare(bin, as, settings)
@@ -106,7 +107,8 @@ func (n *Nodes) conninfo(i int) string {
 	return fmt.Sprintf("host=%s port=5432 user=postgres application_name=node%d connect_timeout=2", n.List[n.Primary].address, i)
 }
 
-// Promote has the standby with the newest log replace the primary, which does not run or is cut off, and is killed first.
+// Promote has the standby with the newest log replace the primary, which does not run or is cut off, and is killed first. It returns once the next
+// one can commit: a standby confirms what it writes.
 func (n *Nodes) Promote(ctx context.Context) error {
 	old := n.Primary
 	if err := n.List[old].Kill(); err != nil {
@@ -137,6 +139,11 @@ func (n *Nodes) Promote(ctx context.Context) error {
 			continue
 		}
 		if err := s.Exec(ctx, "postgres", fmt.Sprintf(`ALTER SYSTEM SET primary_conninfo = '%s'`, n.conninfo(i)), `SELECT pg_reload_conf()`); err != nil {
+			return err
+		}
+	}
+	for confirmed := false; !confirmed; {
+		if err := n.List[best].query(ctx, `SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')`, &confirmed); err != nil {
 			return err
 		}
 	}
