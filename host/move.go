@@ -89,6 +89,9 @@ func (m moving) MoveStore(ctx context.Context, r operator.MoveStoreRequest) (beg
 		begun, err = h.copyStore(ctx, order)
 	}
 	h.mover.end(order, err)
+	if err != nil && ctx.Err() != nil {
+		err = &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "its server stopped, or hands the space over to another one: the store stays where it was, so begin again"}
+	}
 	if err != nil {
 		return begun, fmt.Errorf("move the store: %w", err)
 	}
@@ -121,6 +124,13 @@ func (m *mover) take() (order *move) {
 	defer m.mu.Unlock()
 	order, m.order = m.order, nil
 	return order
+}
+
+// copying reports whether a store is being copied.
+func (m *mover) copying() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.busy
 }
 
 // reopens reports whether the data directory is to be opened anew.

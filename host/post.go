@@ -289,23 +289,7 @@ func (s *shared) bindings() []operator.Binding {
 			return clusterOf(s.sharing.member.State()), nil
 		}).Reading(),
 		operator.DrainServer.By(func(ctx context.Context, _ operator.None) (operator.None, error) {
-			err := s.sharing.member.Drain(ctx)
-			s.spaces.handOver()
-			return operator.None{}, err
+			return operator.None{}, s.drain(ctx)
 		}),
 	}
-}
-
-func clusterOf(state cluster.State) operator.Cluster {
-	c := operator.Cluster{Self: state.Self, Term: state.Term, Left: state.Left, Failure: state.Failure, Servers: []operator.ClusterServer{}, Spaces: []operator.ClusterSpace{}}
-	led := map[string]int{}
-	for _, l := range state.Leases {
-		led[l.Server]++
-		c.Spaces = append(c.Spaces, operator.ClusterSpace{Name: l.Space, Server: l.Server, Address: l.Address, Gone: l.Gone, Since: l.Since, Epoch: l.Epoch, Version: l.Head})
-	}
-	for _, o := range state.Servers {
-		c.Servers = append(c.Servers, operator.ClusterServer{ID: o.ID, Address: o.Address, Version: o.Version, Started: o.Started, Draining: o.Draining, Gone: o.Left <= 0,
-			Lag: max(0, state.Term-o.Left), Leads: led[o.ID]})
-	}
-	return c
 }

@@ -299,7 +299,9 @@ func (s *Spaces) actHere(w http.ResponseWriter, r *http.Request, name, act strin
 		return err
 	}
 	defer release()
-	r = r.Clone(r.Context())
+	ctx, end := o.until(r.Context())
+	defer end()
+	r = r.Clone(ctx)
 	r.URL = &url.URL{Path: "/" + act}
 	o.shared.acts.ServeHTTP(w, r)
 	return nil
@@ -372,11 +374,21 @@ func (s *Spaces) balance() {
 		}
 	}
 	for _, name := range strays {
-		if o := s.open[name]; o != nil {
+		if o := s.open[name]; o != nil && !o.copied() {
 			o.ending = true
 			o.stop()
 			return
 		}
+	}
+}
+
+// copied reports whether the store of an open space is being copied, which would have to begin anew elsewhere.
+func (o *openSpace) copied() bool {
+	select {
+	case <-o.opened:
+		return o.failure == nil && o.host.mover.copying()
+	default:
+		return false
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,13 +82,15 @@ func (a *app) clusterStatusCommand() *cobra.Command {
 
 func (a *app) printServers(all operator.Cluster) error {
 	if all.Failure != "" {
-		a.printf("this server cannot renew its leases: %s\n", all.Failure)
+		a.printf("this server cannot renew its leases: %s\nthe rest is what it saw %s ago\n", all.Failure, all.Seen.Round(time.Millisecond))
 	}
 	for _, s := range all.Servers {
 		about := fmt.Sprintf("leads %d", s.Leads)
 		switch {
 		case s.Gone:
 			about = "gone"
+		case s.Draining && s.Leads == 0:
+			about = "drained"
 		case s.Draining:
 			about += ", being drained"
 		}
@@ -130,7 +133,39 @@ alcove stop does the same, and ends it.`,
 			if a.asJSON {
 				return a.printJSON(all)
 			}
-			return a.printf("this server leads nothing any more: alcove stop ends it\n")
+			return a.printDrained(all)
 		},
 	}
+}
+
+// printShared says how the server is that has the memory, if it shares spaces with others.
+func (a *app) printShared(ctx context.Context) error {
+	if a.elsewhere.url != "" {
+		return nil
+	}
+	all, err := query(ctx, a, operator.GetCluster)
+	if err != nil { // it shares none
+		return nil
+	}
+	state := "in touch with the database"
+	switch {
+	case all.Failure != "":
+		state = fmt.Sprintf("not in touch with the database for %s: %s", all.Seen.Round(time.Second), all.Failure)
+	case all.Stranded():
+		state = "drained, and no other server takes its spaces"
+	case all.Asked().Draining:
+		state = "drained: it forwards to the others until alcove stop"
+	}
+	return a.printField("shared", fmt.Sprintf("by %d servers; this one is %s", len(all.Servers), state))
+}
+
+// printDrained says what is left to do once a server was drained.
+func (a *app) printDrained(all operator.Cluster) error {
+	if n := all.Asked().Leads; n > 0 {
+		a.printf("%d spaces still count as led by this server: its leases end by themselves\n", n)
+	}
+	if all.Stranded() {
+		return a.printf("this server leads nothing any more, and no other one takes its spaces: their clients are refused until one is started\n")
+	}
+	return a.printf("this server leads nothing any more: alcove stop ends it\n")
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
@@ -33,5 +37,36 @@ func TestTheKeyOfAClusterIsReadFromAPrivateFile(t *testing.T) {
 	}
 	if _, err := (clusterFlags{keyFile: path + ".none"}).options(); err == nil {
 		t.Error("a file that is not there: got no error, want one")
+	}
+}
+
+func TestWhatIsSaidOfServersThatAreDrainedOrOutOfTouch(t *testing.T) {
+	t.Parallel()
+	own, other := operator.ClusterServer{ID: "a", Address: "A"}, operator.ClusterServer{ID: "b", Address: "B", Leads: 2}
+	draining, drained, lagging := own, own, own
+	draining.Draining, draining.Leads = true, 1
+	drained.Draining = true
+	lagging.Lag = 90 * time.Millisecond
+	for _, c := range []struct {
+		what string
+		all  operator.Cluster
+		want []string
+	}{
+		{"while it is drained", operator.Cluster{Servers: []operator.ClusterServer{draining, other}}, []string{"leads 1, being drained, this one", "1 spaces still count as led"}},
+		{"drained", operator.Cluster{Servers: []operator.ClusterServer{drained, other}}, []string{"drained, this one", "alcove stop ends it"}},
+		{"drained and alone", operator.Cluster{Servers: []operator.ClusterServer{drained}}, []string{"no other one takes its spaces"}},
+		{"drained beside one that is gone", operator.Cluster{Servers: []operator.ClusterServer{drained, {ID: "b", Gone: true}}}, []string{"  gone, ", "no other one takes its spaces"}},
+		{"out of touch", operator.Cluster{Failure: "no answer", Seen: time.Minute, Servers: []operator.ClusterServer{lagging, other}}, []string{"cannot renew its leases: no answer", "what it saw 1m0s ago", "renewed 90ms ago"}},
+	} {
+		c.all.Self = "a"
+		var out bytes.Buffer
+		a := &app{out: terminal.New(&out, func(string) string { return "" })}
+		must.Do(t, a.printServers(c.all))
+		must.Do(t, a.printDrained(c.all))
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: got\n%swant %q", c.what, out.String(), want)
+			}
+		}
 	}
 }

@@ -597,7 +597,7 @@ func (a *app) statusCommand() *cobra.Command {
 		if err := a.printFields(embeddingInWords(answer)); err != nil {
 			return err
 		}
-		return a.printPlace()
+		return errors.Join(a.printPlace(), a.printShared(c.Context()))
 	}
 	return a.scoped(c)
 }

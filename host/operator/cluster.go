@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -25,9 +26,25 @@ type Cluster struct {
 	Self    string          `json:"self"`              // the id of the server that was asked
 	Term    time.Duration   `json:"term_ns"`           // in which a server renews its leases
 	Left    time.Duration   `json:"left_ns"`           // until the server that was asked answers nothing as a leader, unless it renews
+	Seen    time.Duration   `json:"seen_ns"`           // since that server reached the database: all else here is as it was then
 	Failure string          `json:"failure,omitempty"` // why it cannot renew
 	Servers []ClusterServer `json:"servers"`
 	Spaces  []ClusterSpace  `json:"spaces"` // those that a server leads
+}
+
+// Asked returns the server that was asked; the zero value: it is not among the servers yet.
+func (c Cluster) Asked() (asked ClusterServer) {
+	for _, s := range c.Servers {
+		if s.ID == c.Self {
+			asked = s
+		}
+	}
+	return asked
+}
+
+// Stranded reports whether no server takes the spaces of the server that was asked, which takes none itself.
+func (c Cluster) Stranded() bool {
+	return c.Asked().Draining && !slices.ContainsFunc(c.Servers, func(s ClusterServer) bool { return !s.Gone && !s.Draining })
 }
 
 // ClusterServer is one of the servers.

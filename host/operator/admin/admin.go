@@ -201,7 +201,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	result, err := act(r.Context(), request)
 	if err != nil {
-		s.refuse(w, http.StatusUnprocessableEntity, err)
+		s.refuse(w, http.StatusUnprocessableEntity, why(r.Context(), err))
 		return
 	}
 	w.Header().Set("Content-Type", contentJSON)
@@ -223,10 +223,18 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream Stream, r
 	w.Header().Set("Content-Type", contentStream)
 	w.Header().Set("Trailer", ErrorTrailer+", "+CodeTrailer)
 	if err := stream(r.Context(), request, w); err != nil {
-		f := s.fault(err)
+		f := s.fault(why(r.Context(), err))
 		w.Header().Set(ErrorTrailer, strings.ReplaceAll(f.Error, "\n", "; "))
 		w.Header().Set(CodeTrailer, f.Code)
 	}
+}
+
+// why is the error of an act that was cancelled: what it was cancelled for, if that is known and the act does not say it.
+func why(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && errors.Is(err, context.Canceled) {
+		return cause
+	}
+	return err
 }
 
 // RefuseAct answers that an act was not carried out.
