@@ -167,7 +167,7 @@ func TestTheLifeOfASpaceOfSeveralServers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "was deleted") {
 			t.Errorf("a client on the machine of server %d: got %v, want that the space was deleted", i, err)
 		}
-		if status, answer := ask(t, s.URL()+"/s/job", key, "memory_recall", map[string]any{"key": "k0"}); status != http.StatusUnauthorized {
+		if status, answer := ask(t, s.URL()+"/s/job", key, "memory_recall", map[string]any{"key": "k0"}); status != http.StatusUnauthorized || !strings.Contains(answer, "perhaps with all of its space") {
 			t.Errorf("its key at server %d: got %d %s, want 401", i, status, answer)
 		}
 	}
