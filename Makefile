@@ -96,7 +96,7 @@ modules:
 # docs/CONFIGURATION.md guests/families/*/manifest.json.
 generated: build
 	$(GO) run ./abi/gen -check
-	@for file in guests/families/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go; do \
+	@for file in guests/families/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go guests/examples/reminders/go/alcove_gen.go; do \
 		bin/alcove family gen $$(dirname $$file) --check || exit 1; done
 	@for file in sdk/*/example/family.c sdk/*/example/family.cpp sdk/*/example/family.zig sdk/*/example/family.rs sdk/assemblyscript/example/family.ts; do \
 		bin/alcove family gen $$file --check || exit 1; done

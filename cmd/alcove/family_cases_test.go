@@ -142,7 +142,11 @@ func TestRemindersAnswerAlikeInEachLanguage(t *testing.T) {
 			out, pack := t.TempDir(), "family.*"
 			env := readmeHome(t)
 			if slices.Contains(project.Compiled(), language) {
-				env, pack = append(scaffolds(t, language), "OUT="+filepath.Join(out, "raw.wasm")), filepath.Join(out, "raw.wasm")+" --manifest ../manifest.json"
+				manifest := "../manifest.json"
+				if language == "go" {
+					manifest = "manifest.json" // with limits
+				}
+				env, pack = append(scaffolds(t, language), "OUT="+filepath.Join(out, "raw.wasm")), filepath.Join(out, "raw.wasm")+" --manifest "+manifest
 				runInShell(t, env, "sh "+filepath.Join(root, "sdk", "compilers.sh")+" "+language+" "+filepath.Join(family, language, "build.sh"))
 			}
 			said := runInShell(t, env, "cd "+filepath.Join(family, language)+" && alcove family pack "+pack+" -o "+out+"/reminders.wasm && alcove family test "+out+"/reminders.wasm --cases ../cases.jsonl")

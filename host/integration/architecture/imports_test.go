@@ -48,7 +48,7 @@ func rules() []rule {
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/family/outside/files", "host/family/author/conform", "host/memory", "host/family/policy", "host/family/grants", "host/family/catalogue", "host/sandbox", "host/testing/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool", "host/tool/families"}, never: outside},
 		{pkg: "guests/examples", never: outside},
 		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
-		{pkg: "guests/examples/reminders/go", own: []string{"sdk/go"}, never: append(outside, "os")},
+		{pkg: "guests/examples/reminders/go", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "sdk", never: outside},
 		{pkg: "sdk/examples/agent"}, // a program to copy: the standard library only
 		// What host and guests share about secrets. It is no SDK of a language, and imports neither.
@@ -212,8 +212,8 @@ func rules() []rule {
 		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/weburl", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/regular", never: outside},
-		{pkg: "host/family/author/declared", own: []string{"abi", "sdk/go/gen/declare"}, never: append(outside, "os")},                         // reads sources, and runs nothing
-		{pkg: "host/family/author/script", own: []string{"abi", "host/sandbox"}, others: []string{"github.com/evanw/esbuild"}, never: outside}, // on an author's machine, never in a server
+		{pkg: "host/family/author/declared", own: []string{"abi", "sdk/go/gen/declare"}, never: append(outside, "os")},                                               // reads sources, and runs nothing
+		{pkg: "host/family/author/script", own: []string{"abi", "host/sandbox", "sdk/go/gen/declare"}, others: []string{"github.com/evanw/esbuild"}, never: outside}, // on an author's machine, never in a server
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}},                  // serves measurements only

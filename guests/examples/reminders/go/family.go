@@ -1,62 +1,69 @@
-// Command reminders is a family of cards that come back at growing intervals.
+// Cards that come back at growing intervals.
+//
+//alcove:family reminders 1.0.0
+//alcove:license Apache-2.0
+//alcove:needs record cards to keep the cards
 package main
 
-import (
-	"encoding/json"
+import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-	alcove "github.com/alcove-memory/alcove/sdk/go"
-)
-
-type card struct {
-	Text  string `json:"text"`
-	Days  int    `json:"days"`
-	Times int    `json:"times"`
-	Ease  int    `json:"ease"`
-	Due   int    `json:"due"`
+type Card struct {
+	Text                   string
+	Days, Times, Ease, Due int
 }
 
-type input struct {
-	Card, Text string
-	Grade      int
-}
+var cards = alcove.Records[Card]{Name: "cards"}
 
 // today is the day of the request, since 1970.
 func today(c *alcove.Call) int { return int(c.Time() / alcove.Time(alcove.Day)) }
 
-func keep(c *alcove.Call, name string, v card) error {
-	value, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = c.RecordPut(alcove.RecordPutRequest{Collection: "cards", Items: []alcove.RecordItem{{Key: name, Value: value}}})
-	return err
+// Add a card, due today.
+//
+//alcove:tool reminders_add
+type Add struct {
+	Card string `alcove:"required,max=100"`
+	Text string `alcove:"required"`
 }
 
-func add(c *alcove.Call, in input) (any, error) {
+type Added struct {
+	Card string
+	Due  int
+}
+
+func (in Add) Call(c *alcove.Call) (Added, error) {
 	if in.Card == "" {
-		return nil, alcove.Errorf(alcove.InvalidArgument, "name the card")
+		return Added{}, alcove.Errorf(alcove.InvalidArgument, "name the card")
 	}
-	return map[string]any{"card": in.Card, "due": today(c)}, keep(c, in.Card, card{Text: in.Text, Ease: 250, Due: today(c)})
+	return Added{in.Card, today(c)}, cards.Put(c, in.Card, Card{Text: in.Text, Ease: 250, Due: today(c)})
 }
 
-func review(c *alcove.Call, in input) (any, error) {
-	found, err := c.RecordGet(alcove.RecordGetRequest{Collection: "cards", Keys: []string{in.Card}})
+// Grade a card from 0 (forgotten) to 5 (known at once), and set when it is due, in days since 1970.
+//
+//alcove:tool reminders_review
+type Review struct {
+	Card  string `alcove:"required"`
+	Grade int    `alcove:"required,min=0,max=5"`
+}
+
+type Reviewed struct {
+	Card      string
+	Days, Due int
+}
+
+func (in Review) Call(c *alcove.Call) (Reviewed, error) {
+	v, ok, err := cards.Get(c, in.Card)
 	if err != nil {
-		return nil, err
+		return Reviewed{}, err
 	}
-	if found.Records[0] == nil {
-		return nil, alcove.Errorf(alcove.NotFound, "there is no card %s", in.Card)
-	}
-	var v card
-	if err := json.Unmarshal(found.Records[0].Value, &v); err != nil {
-		return nil, err
+	if !ok {
+		return Reviewed{}, alcove.Errorf(alcove.NotFound, "there is no card %s", in.Card)
 	}
 	v.schedule(in.Grade)
 	v.Due = today(c) + v.Days
-	return map[string]any{"card": in.Card, "days": v.Days, "due": v.Due}, keep(c, in.Card, v)
+	return Reviewed{in.Card, v.Days, v.Due}, cards.Put(c, in.Card, v)
 }
 
-func (v *card) schedule(grade int) {
+func (v *Card) schedule(grade int) {
 	v.Times++
 	if grade < 3 {
 		v.Times = 0
@@ -72,43 +79,28 @@ func (v *card) schedule(grade int) {
 	v.Ease = max(130, v.Ease+10-(5-grade)*(8+(5-grade)*2))
 }
 
-func due(c *alcove.Call, _ input) (any, error) {
-	all := []map[string]string{}
-	for r, err := range c.Records(alcove.RecordListRequest{Collection: "cards"}) {
+// List the cards that are due, by their names.
+//
+//alcove:tool reminders_due read-only
+type Due struct{}
+
+type DueCard struct{ Card, Text string }
+
+type AllDue struct{ Cards []DueCard }
+
+func (Due) Call(c *alcove.Call) (AllDue, error) {
+	all := AllDue{Cards: []DueCard{}}
+	for card, err := range cards.All(c, "") {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		var v card
-		if err := json.Unmarshal(r.Value, &v); err != nil {
-			return nil, err
-		}
-		if v.Due <= today(c) {
-			all = append(all, map[string]string{"card": r.Key, "text": v.Text})
+		if card.Value.Due <= today(c) {
+			all.Cards = append(all.Cards, DueCard{card.Key, card.Value.Text})
 		}
 	}
-	return map[string]any{"cards": all}, nil
+	return all, nil
 }
 
-func tool(f func(*alcove.Call, input) (any, error)) func(*alcove.Call, alcove.Raw) (alcove.Raw, error) {
-	return func(c *alcove.Call, arguments alcove.Raw) (alcove.Raw, error) {
-		var in input
-		if err := json.Unmarshal(arguments, &in); err != nil {
-			return nil, alcove.Errorf(alcove.InvalidArgument, "%v", err)
-		}
-		out, err := f(c, in)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(out)
-	}
-}
-
-func init() {
-	f := alcove.New()
-	f.HandleTool("reminders_add", tool(add))
-	f.HandleTool("reminders_review", tool(review))
-	f.HandleTool("reminders_due", tool(due))
-	alcove.Serve(f)
-}
+func init() { alcove.Serve(alcove.New(Add{}, Review{}, Due{})) }
 
 func main() {}

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/family/author/declared"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 var update = flag.Bool("update", false, "write the manifests of the examples")
@@ -32,6 +34,19 @@ func TestOneFamilyHasOneManifestInEachLanguage(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s declares\n%s\nwant\n%s(%v)", name, got, want, err)
 		}
+	}
+}
+
+// The one in Go, which alcove family gen writes and make generated compares with its source, has limits beside: a guest in Go needs more memory
+// and fuel than others.
+func TestTheOneInGoHasTheSameManifestAndLimits(t *testing.T) {
+	const limits = `  "limits": {"memory_pages": 512, "wall_ms": 60000, "cpu_ms": 30000, "fuel": 1000000000000},` + "\n"
+	want, err := os.ReadFile(filepath.Join(reminders, "manifest.json"))
+	must.Do(t, err)
+	got, err := os.ReadFile(filepath.Join(reminders, "go", "manifest.json"))
+	must.Do(t, err)
+	if !strings.Contains(string(got), limits) || strings.Replace(string(got), limits, "", 1) != string(want) {
+		t.Errorf("the manifest in Go is\n%s\nwant, with %s\n%s", got, limits, want)
 	}
 }
 

@@ -262,7 +262,7 @@ func partWords() []string {
 
 // part reads what is said above a function.
 func (s *source) part(name string, line int) (p declare.Part, err error) {
-	p.Name = s.short(name)
+	p.Name = declare.Short(s.family.Name, name)
 	if p.Text, p.Said, err = s.said(s.above(line)); err != nil {
 		return p, at(line, err)
 	}
@@ -275,14 +275,6 @@ func (s *source) part(name string, line int) (p declare.Part, err error) {
 		p.Columns = strings.Fields(d.Rest)
 	}
 	return p, nil
-}
-
-// short is the name of a tool without that of its family, by which its comment may call it.
-func (s *source) short(name string) string {
-	for _, prefix := range []string{"memory_", strings.ReplaceAll(s.family.Name, "-", "_") + "_"} {
-		name = strings.TrimPrefix(name, prefix)
-	}
-	return name
 }
 
 // addTool adds a tool by the function that serves it.

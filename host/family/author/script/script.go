@@ -2,7 +2,6 @@
 package script
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/sdk/go/gen/declare"
 )
 
 // Module is an engine with a family's source, without a manifest.
@@ -54,11 +54,27 @@ func Manifest(ctx context.Context, config sandbox.Config, module []byte) (manife
 	if result.Error != nil {
 		return nil, &LoadError{Message: strings.TrimPrefix(result.Error.Message, "panic: "), Printed: said.text.String()}
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, result.Output, "", "  "); err != nil {
-		return nil, fmt.Errorf("read the family's manifest: %w", err)
+	return complete(result.Output)
+}
+
+// complete is a manifest as the declarations of other languages give it.
+func complete(defined []byte) ([]byte, error) {
+	m, err := abi.ParseManifest(defined)
+	if err != nil {
+		return nil, err
 	}
-	return append(indented.Bytes(), '\n'), nil
+	for i := range m.Tools {
+		t := &m.Tools[i]
+		declare.Annotate(&t.Annotations, declare.Short(m.Name, t.Name))
+		if string(t.InputSchema) == `{"type":"object","properties":{}}` {
+			t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		}
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("write the family's manifest: %w", err)
+	}
+	return declare.Pretty(data)
 }
 
 // LoadError is the error of a source that failed while it was loaded.

@@ -1,6 +1,9 @@
 package declare
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // OfField is a field's comment as a description: `Limit is how many` is `How many`, and `Limit of all pages` stays.
 func OfField(text, name string) string {
@@ -44,10 +47,11 @@ func Described(text, name string, said []Directive) (description, docs string) {
 	return first, strings.Join(paragraphs, "\n\n")
 }
 
-// oneLine is a comment as a description: without the name of what it describes.
+// oneLine is a comment as a description: without the name of what it describes. Where an article follows, it is a verb, as in Add a card.
 func oneLine(text, name string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if rest, ok := strings.CutPrefix(text, name+" "); ok {
+	next, _, _ := strings.Cut(strings.TrimPrefix(text, name+" "), " ")
+	if rest, ok := strings.CutPrefix(text, name+" "); ok && !slices.Contains([]string{"a", "an", "the"}, next) {
 		for _, verb := range []string{"is ", "are "} {
 			rest = strings.TrimPrefix(rest, verb)
 		}

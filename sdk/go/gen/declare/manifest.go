@@ -216,12 +216,8 @@ func (p Part) tool() (abi.Tool, error) {
 	case slices.Contains(flags, "task"):
 		t.Task = abi.TaskOptional
 	}
-	if *t.Annotations.ReadOnly {
-		t.Annotations.Idempotent = new(true)
-	}
-	if t.Annotations.Title, _ = p.setting("title"); t.Annotations.Title == "" {
-		t.Annotations.Title = Upper(strings.ReplaceAll(Snake(p.Name), "_", " "))
-	}
+	t.Annotations.Title, _ = p.setting("title")
+	Annotate(&t.Annotations, p.Name)
 	return t, nil
 }
 
