@@ -19,8 +19,9 @@ import (
 
 const (
 	defaultWait  = 30 * time.Second
-	answerWithin = 10 * time.Second     // to connect and to read the answer to the hello
-	firstPause   = 5 * time.Millisecond // between two attempts, growing
+	answerWithin = 10 * time.Second // to connect and to read the answer to the hello
+	firstPause   = time.Millisecond // between two attempts
+	pausePart    = 16               // a pause is at most that part of the time waited, so that little is waited in vain
 	longestPause = 250 * time.Millisecond
 	examinedEach = 50 << 20               // bytes a second, a tenth of what an idle machine examines
 	startAgain   = 500 * time.Millisecond // pause before another start, after an owner exited without an error
@@ -67,7 +68,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()
 	d := dialer{Options: o, sockets: sockets}
-	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+	for began := time.Now(); ; {
 		conn, err := d.connect(ctx)
 		if err == nil || final(err) {
 			return conn, err
@@ -75,10 +76,15 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 		if err := d.ensure(err); err != nil {
 			return nil, err
 		}
-		if err := d.rest(ctx, pause); err != nil {
+		if err := d.rest(ctx, pauseAfter(time.Since(began))); err != nil {
 			return nil, d.gaveUp(ctx, err)
 		}
 	}
+}
+
+// pauseAfter is the pause between two attempts once so much time was waited.
+func pauseAfter(waited time.Duration) time.Duration {
+	return max(firstPause, min(waited/pausePart, longestPause))
 }
 
 // examining is how long an owner may take to examine the database before it answers, which it does after it was killed.
@@ -252,7 +258,7 @@ func DialOperator(ctx context.Context, dir string) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+	for began := time.Now(); ; {
 		conn, err := tryEach(said(dir, Record.admin), usual, func(socket string) (net.Conn, error) {
 			if err := checkSocketOwner(dir, socket); err != nil {
 				return nil, err
@@ -262,7 +268,7 @@ func DialOperator(ctx context.Context, dir string) (net.Conn, error) {
 		if err == nil || final(err) {
 			return conn, err
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(pauseAfter(time.Since(began)))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -326,3 +326,15 @@ func TestALargeDatabaseMayBeExaminedBeforeItsOwnerAnswers(t *testing.T) {
 		t.Errorf("for a directory that is not there it may take %s longer, want no time", got)
 	}
 }
+
+func TestADialWaitsLittleInVain(t *testing.T) {
+	for _, c := range []struct{ waited, want time.Duration }{
+		{0, time.Millisecond},
+		{48 * time.Millisecond, 3 * time.Millisecond},
+		{30 * time.Second, 250 * time.Millisecond},
+	} {
+		if got := pauseAfter(c.waited); got != c.want {
+			t.Errorf("the pause after %s is %s, want %s", c.waited, got, c.want)
+		}
+	}
+}
