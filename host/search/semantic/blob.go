@@ -10,7 +10,9 @@ import (
 	"hash/crc32"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -146,17 +148,66 @@ type file struct {
 	dimensions int
 	rows       int
 	floats     bool // its vectors are float32
+
+	number  uint32                // of the lane's files, from 1
+	sums    []byte                // of the blocks after the header, a CRC-32C of 4 bytes each
+	checked []atomic.Uint64       // blocks whose sum was found right, a bit each
+	whole   atomic.Bool           // all were
+	found   *atomic.Pointer[file] // where a damaged one is noted
+}
+
+// blockSize is that of the blocks that are checked when they are first read, in bytes.
+const blockSize = 16 << 10
+
+func sumOf(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
+
+// sumsOf are the sums of the blocks of what follows a header.
+func sumsOf(data []byte) (sums []byte) {
+	for block := range slices.Chunk(data, blockSize) {
+		sums = binary.LittleEndian.AppendUint32(sums, sumOf(block))
+	}
+	return sums
+}
+
+// check checks the blocks with some bytes after the header, unless they were checked before.
+func (f *file) check(first, size int) error {
+	if f.whole.Load() {
+		return nil
+	}
+	data := f.mapped.Bytes()[blobHeader:]
+	for b := first / blockSize; b <= (first+size-1)/blockSize; b++ {
+		if f.checked[b/64].Load()>>(b%64)&1 == 1 {
+			continue
+		}
+		if sumOf(data[b*blockSize:min((b+1)*blockSize, len(data))]) != binary.LittleEndian.Uint32(f.sums[4*b:]) {
+			f.found.Store(f)
+			return fmt.Errorf("%s is damaged: the checksum of its block %d does not match", f.name, b)
+		}
+		f.checked[b/64].Or(1 << (b % 64))
+	}
+	return nil
+}
+
+// examine validates a file of which only the header was read.
+func (f *file) examine() (err error) {
+	if f.whole.Load() {
+		return nil
+	}
+	if fault := store.Guard(func() { err = f.validate() }); fault != nil {
+		return fault
+	}
+	return err
 }
 
 const none = ^uint32(0)
 
-// openFile maps a blob and validates all of it.
-func openFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*file, error) {
+// openFile maps a blob and validates all of it, or the header if the sums of its blocks are known.
+func openFile(ctx context.Context, blobs Blobs, name string, dimensions int, sums []byte) (*file, error) {
 	f, err := mapFile(ctx, blobs, name, dimensions)
 	if err != nil {
 		return nil, err
 	}
-	if fault := store.Guard(func() { err = f.validate() }); fault != nil {
+	if fault := store.Guard(func() { err = f.open(sums) }); fault != nil {
 		err = fault
 	}
 	if err != nil {
@@ -177,7 +228,20 @@ func mapFile(ctx context.Context, blobs Blobs, name string, dimensions int) (*fi
 	return &file{name: name, mapped: mapped, dimensions: dimensions}, nil
 }
 
-func (f *file) validate() error {
+// open reads the header, and all else unless the sums of blocks are known.
+func (f *file) open(sums []byte) error {
+	if err := f.readHeader(); err != nil {
+		return err
+	}
+	blocks := (len(f.mapped.Bytes()) - blobHeader + blockSize - 1) / blockSize
+	if len(sums) != 4*blocks {
+		return f.validate()
+	}
+	f.sums, f.checked = sums, make([]atomic.Uint64, (blocks+63)/64)
+	return nil
+}
+
+func (f *file) readHeader() error {
 	data := f.mapped.Bytes()
 	if len(data) < blobHeader {
 		return fmt.Errorf("its size of %d bytes is less than that of a header", len(data))
@@ -192,21 +256,35 @@ func (f *file) validate() error {
 		return fmt.Errorf("its vectors have %d dimensions, not %d", dimensions, f.dimensions)
 	case rows > mostRows || int64(len(data)) != blobHeader+rows*(blobEntry+int64(f.stride())):
 		return fmt.Errorf("its size of %d bytes is not that of %d vectors", len(data), rows)
-	case crc32.Checksum(data[blobHeader:], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[16:]):
-		return errors.New("its checksum does not match")
 	}
 	f.rows = int(rows)
+	return nil
+}
+
+// validate reads all that follows the header.
+func (f *file) validate() error {
+	data := f.mapped.Bytes()
+	if sumOf(data[blobHeader:]) != binary.LittleEndian.Uint32(data[16:]) {
+		return errors.New("its checksum does not match")
+	}
+	if f.sums == nil {
+		f.sums = sumsOf(data[blobHeader:])
+	}
+	f.whole.Store(true)
 	return nil
 }
 
 // digests returns those of a row's document and text; the zero digest: the text was not noted.
 func (f *file) digests(row uint32) (key, text digest, err error) {
 	fault := store.Guard(func() {
+		if err = f.check(int(row)*blobEntry, blobEntry); err != nil {
+			return
+		}
 		entry := f.mapped.Bytes()[blobHeader+int(row)*blobEntry:][:blobEntry]
 		key, text = digest(entry[:16]), digest(entry[16:])
 	})
-	if fault != nil {
-		err = fmt.Errorf("read the digests of vector %d of %s: %w", row, f.name, fault)
+	if err = errors.Join(err, fault); err != nil {
+		err = fmt.Errorf("read the digests of vector %d of %s: %w", row, f.name, err)
 	}
 	return key, text, err
 }
@@ -229,8 +307,11 @@ func (f *file) stride() int {
 func (f *file) ReadVector(at uint32, into []float32) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer store.RecoverFault(&err)
-	f.decodeVector(f.raw(at), into)
-	return nil
+	raw, err := f.raw(at)
+	if err == nil {
+		f.decodeVector(raw, into)
+	}
+	return err
 }
 
 // Integers implements vector.IntegerReader.
@@ -238,12 +319,24 @@ func (f *file) Integers(at uint32) (scale *[4]byte, integers *int8) {
 	if f.floats {
 		return nil, nil
 	}
-	raw := f.raw(at)
+	var raw []byte
+	if f.whole.Load() {
+		raw = f.bytes(at)
+	} else if store.Guard(func() { raw, _ = f.raw(at) }) != nil || raw == nil {
+		return nil, nil // to read it tells why
+	}
 	return (*[4]byte)(raw), (*int8)(unsafe.Pointer(&raw[4]))
 }
 
-// raw returns the bytes of a vector in the mapping.
-func (f *file) raw(at uint32) []byte {
+// raw returns the bytes of a vector in the mapping, which are checked.
+func (f *file) raw(at uint32) ([]byte, error) {
+	if err := f.check(f.rows*blobEntry+int(at)*f.stride(), f.stride()); err != nil {
+		return nil, err
+	}
+	return f.bytes(at), nil
+}
+
+func (f *file) bytes(at uint32) []byte {
 	first := blobHeader + f.rows*blobEntry + int(at)*f.stride()
 	return f.mapped.Bytes()[first:][:f.stride()]
 }
@@ -256,19 +349,25 @@ func (f *file) rawVector(at uint32) ([]byte, error) {
 		return encodeVector(v), err
 	}
 	var raw []byte
-	err := store.Guard(func() { raw = bytes.Clone(f.raw(at)) })
-	return raw, err
+	var err error
+	fault := store.Guard(func() {
+		raw, err = f.raw(at)
+		raw = bytes.Clone(raw)
+	})
+	return raw, errors.Join(err, fault)
 }
 
 // write stores rows as a blob and maps it.
 func write(ctx context.Context, blobs Blobs, name string, dimensions int, rows []row) (*file, error) {
-	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(encodeRows(dimensions, rows))); err != nil {
+	data := encodeRows(dimensions, rows)
+	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
 	f, err := mapFile(ctx, blobs, name, dimensions)
 	if err != nil {
 		return nil, err
 	}
-	f.rows = len(rows)
+	f.rows, f.sums = len(rows), sumsOf(data[blobHeader:])
+	f.whole.Store(true)
 	return f, nil
 }

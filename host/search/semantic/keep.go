@@ -41,14 +41,19 @@ func (l *lane) loadAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened := l.open(ctx, list)
+	head := l.readHead(ctx)
+	opened := l.open(ctx, list, head)
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), closeAll(maps.Values(opened)))
+		return errors.Join(ctx.Err(), closeAll(slices.Values(opened)))
 	}
 	l.mu.Lock()
-	l.files = slices.SortedFunc(maps.Values(opened), func(a, b *file) int { return strings.Compare(a.name, b.name) })
+	l.files = opened // in the order of their names
 	l.mu.Unlock()
-	l.restore(ctx, opened)
+	if !l.restore(ctx, head) {
+		for _, f := range opened { // before any of their vectors is assigned
+			l.examineFile(ctx, f)
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loaded = true
@@ -65,18 +70,23 @@ func closeAll(files iter.Seq[*file]) (err error) {
 	return err
 }
 
-// open opens stored files by their names, without those that are damaged.
-func (l *lane) open(ctx context.Context, list []store.Blob) map[string]*file {
-	log, opened := l.keeper.options.Logger, map[string]*file{}
+// open opens stored files, without those that are damaged. Of those that a snapshot has the sums of, nothing but the header is read yet.
+func (l *lane) open(ctx context.Context, list []store.Blob, head *snapshotHead) (opened []*file) {
+	log := l.keeper.options.Logger
 	for _, b := range list {
+		short := b.Name[strings.LastIndexByte(b.Name, '/')+1:]
+		if part, err := strconv.ParseUint(strings.TrimPrefix(short, partPrefix), 16, 64); err == nil && strings.HasPrefix(short, partPrefix) {
+			l.stored[part], l.nextPart = true, max(l.nextPart, part)
+			continue
+		}
 		if b.Name == l.snapshotName() {
 			continue
 		}
-		number, err := strconv.ParseUint(b.Name[strings.LastIndexByte(b.Name, '/')+1:], 16, 64)
+		number, err := strconv.ParseUint(short, 16, 64)
 		if err == nil {
 			l.next = max(l.next, number+1)
 		}
-		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.dimensions)
+		f, err := openFile(ctx, l.keeper.options.Blobs, b.Name, l.dimensions, head.sumsOf(uint32(number)+1))
 		if ctx.Err() != nil {
 			return opened
 		}
@@ -87,18 +97,80 @@ func (l *lane) open(ctx context.Context, list []store.Blob) map[string]*file {
 			}
 			continue
 		}
-		opened[b.Name] = f
+		f.number, f.found = uint32(number)+1, &l.damaged
+		opened = append(opened, f)
 	}
+	slices.SortFunc(opened, func(a, b *file) int { return strings.Compare(a.name, b.name) })
 	return opened
+}
+
+// examine reads the files that were opened by a snapshot, while searches go on, and reports whether there were any.
+func (l *lane) examine(ctx context.Context) (did bool) {
+	l.mu.Lock()
+	files := slices.Clone(l.files)
+	l.mu.Unlock()
+	for _, f := range files {
+		if f.whole.Load() || ctx.Err() != nil {
+			continue
+		}
+		did = true
+		l.work.Lock()
+		if slices.Contains(l.files, f) { // it was not merged meanwhile
+			l.examineFile(ctx, f)
+		}
+		l.work.Unlock()
+	}
+	return did
+}
+
+// examineFile reads a file, and drops it if it is damaged: its vectors are computed again. The caller holds work.
+func (l *lane) examineFile(ctx context.Context, f *file) {
+	err := f.examine()
+	if err == nil {
+		return
+	}
+	l.keeper.options.Logger.Warn("a file of vectors is dropped; they are computed again", "embedder", l.name, "error", fmt.Errorf("%s is damaged: %w", f.name, err))
+	l.leave(f)
+	l.mu.Lock()
+	l.files = slices.DeleteFunc(slices.Clone(l.files), func(other *file) bool { return other == f })
+	l.mu.Unlock()
+	if err := l.drop(ctx, []*file{f}); err != nil {
+		l.keeper.options.Logger.Warn("a damaged file of vectors could not be dropped", "embedder", l.name, "error", err)
+	}
+}
+
+// sound calls search, and again without the files that it finds damaged.
+func (l *lane) sound(search func()) {
+	for search(); ; search() {
+		f := l.damaged.Swap(nil)
+		if f == nil {
+			return
+		}
+		l.leave(f) // the lane drops it
+	}
+}
+
+// leave has the vectors of a damaged file be computed again. Then nobody reads it.
+func (l *lane) leave(f *file) {
+	lost := map[uint32]bool{}
+	l.mu.Lock()
+	l.set.ReadFrom([]vector.Reader{f}, func(number uint32, _ vector.Reader, _ uint32) { lost[number] = true })
+	l.snapshot = ""
+	for number := range lost {
+		l.set.Remove(number)
+	}
+	maps.DeleteFunc(l.known, func(_ digest, at location) bool { return at.file == f })
+	maps.DeleteFunc(l.texts, func(_ digest, number uint32) bool { return lost[number] })
+	l.mu.Unlock()
+	l.queue.push(slices.Sorted(maps.Keys(lost))...)
+	l.wakeUp()
 }
 
 // findUnclaimed notes the rows of files that are no document's. The caller holds work and mu.
 func (l *lane) findUnclaimed() {
-	of := l.numbers(l.files)
-	for _, f := range l.files {
-		if l.set.Uses(f) == f.rows {
-			continue
-		}
+	open := slices.DeleteFunc(slices.Clone(l.files), func(f *file) bool { return l.set.Uses(f) == f.rows })
+	of := l.numbers(open)
+	for _, f := range open {
 		for i := range uint32(f.rows) {
 			if of[f][i] != none {
 				continue
@@ -232,6 +304,7 @@ func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*fil
 		if f, err = write(ctx, l.keeper.options.Blobs, l.blobName(), l.dimensions, rows); err != nil {
 			return err
 		}
+		f.number, f.found = uint32(l.next), &l.damaged
 	}
 	l.mu.Lock()
 	l.snapshot = ""
@@ -390,14 +463,14 @@ func (l *lane) close(state string) error {
 	if err == nil {
 		err = l.saveSnapshot(ctx, state)
 	}
-	return errors.Join(err, closeAll(slices.Values(l.files)))
+	return errors.Join(err, closeAll(slices.Values(l.files)), closeMappings(l.mapped))
 }
 
 // dropAll drops the lane's files. The lane's goroutine has ended.
 func (l *lane) dropAll(ctx context.Context) error {
 	l.using.Lock() // waits for running searches
 	defer l.using.Unlock()
-	err := l.drop(ctx, l.files)
+	err := errors.Join(l.drop(ctx, l.files), closeMappings(l.mapped))
 	list, more := l.keeper.options.Blobs.Blobs(ctx, blobPrefix+l.id+"/")
 	err = errors.Join(err, more)
 	for _, b := range list {

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/vector"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // lane is the vectors of one embedder under one identity. The lock order is work, the index's, Keeper.mu, mu.
@@ -29,6 +31,13 @@ type lane struct {
 
 	using sync.RWMutex // read-held while a search reads files; held while they are dropped
 	work  sync.Mutex   // held while files are read or rewritten; never during a request to an embedder
+
+	parts    []snapshotPart   // of the set, as they are stored; guarded by work, as those that follow
+	nextPart uint64           // the last one's number
+	stored   map[uint64]bool  // numbers of parts that are stored, or may be
+	mapped   []*store.Mapping // of parts, some of which the set uses
+
+	damaged atomic.Pointer[file] // which a search found; nil: none
 
 	mu        sync.Mutex
 	settings  Settings
@@ -114,7 +123,7 @@ func newLane(k *Keeper, s Settings) (*lane, error) {
 	}
 	sum := digestOf(s.Identity)
 	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, instant: s.Instant != nil, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
-		known: map[digest]location{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
+		known: map[digest]location{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}, stored: map[uint64]bool{}}, nil
 }
 
 func (l *lane) owns(blob string) bool { return strings.HasPrefix(blob, blobPrefix+l.id+"/") }
@@ -135,7 +144,9 @@ func (l *lane) run(ctx context.Context, source Source) {
 			numbers = l.queue.popBelow(takenAtOnce, l.set.Without)
 		}
 		if len(numbers) == 0 {
-			l.wait(ctx)
+			if !l.examine(ctx) {
+				l.wait(ctx)
+			}
 			continue
 		}
 		err := l.serve(ctx, source, numbers)

@@ -82,7 +82,8 @@ func (k *Keeper) Nearest(ctx context.Context, q search.Query, among search.Set, 
 		return nil, err
 	}
 	defer done()
-	found, err := l.set.Nearest(ctx, vector.Query{Vector: q.Vector, Among: among, K: most})
+	var found []vector.Near
+	l.sound(func() { found, err = l.set.Nearest(ctx, vector.Query{Vector: q.Vector, Among: among, K: most}) })
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,12 @@ func (k *Keeper) Estimate(q search.Query, numbers []uint32) []float64 {
 		return slices.Repeat([]float64{math.NaN()}, len(numbers))
 	}
 	defer done()
-	return l.set.Estimate(q.Vector, numbers)
+	return l.estimate(q.Vector, numbers)
+}
+
+func (l *lane) estimate(question []float32, numbers []uint32) (scores []float64) {
+	l.sound(func() { scores = l.set.Estimate(question, numbers) })
+	return scores
 }
 
 // Fusion implements search.Semantic.
@@ -158,7 +164,7 @@ func (l *lane) complete(question []float32, candidates []search.Candidate) {
 			missing, numbers = append(missing, i), append(numbers, c.Number)
 		}
 	}
-	for i, score := range l.set.Estimate(question, numbers) {
+	for i, score := range l.estimate(question, numbers) {
 		candidates[missing[i]].Semantic = score
 	}
 }

@@ -114,7 +114,7 @@ func TestVectorsOfAFileAreNearTheirOwn(t *testing.T) {
 	binary.LittleEndian.PutUint32(floats[16:], crc32.Checksum(floats[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
 	for _, data := range [][]byte{encodeRows(3, rows), floats} {
 		f := &file{dimensions: 3, mapped: store.NewMapping("memory", data, nil)}
-		if err := f.validate(); err != nil {
+		if err := f.open(nil); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range v {

@@ -9,36 +9,46 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/search/vector"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// A snapshot says which row of which file is whose vector, by the numbers of a saved state of the index, and has the codes that searches scan. So a
-// start reads no vector to find out. Its format; numbers are little-endian:
+// A snapshot says which row of which file is whose vector, by the numbers of a saved state of the index, has the codes that searches scan, and
+// sums of the blocks of files. So a start reads no file of vectors to find out. It is a list in one blob, and parts of the set in others, of which
+// those that have not changed are kept. The format of the list; numbers are little-endian:
 //
-//	"alcoves1"  u32 size of the head  head  vector.Set  u32 check of all before
+//	"alcoves2"  u32 size of the head  head  u32 check of all before
 //
 // The check is CRC-32C, and the head is JSON.
 const (
-	snapshotMagic = "alcoves1"
+	snapshotMagic = "alcoves2"
+	partPrefix    = "part-"
 	leastSnapshot = 512      // vectors; with fewer, a start is as quick without
-	mostHead      = 16 << 20 // bytes
-
-	mostWhileInUse = 4 << 20 // vectors of a snapshot that is copied to memory, 24 bytes each, while others come
-	mostChanged    = 1 << 16 // numbers that changed since a state of which no snapshot is written any more
+	mostHead      = 64 << 20 // bytes
+	mostChanged   = 1 << 16  // numbers that changed since a state of which no snapshot is written any more
 )
 
-// snapshotHead names the state of the index, and the files in the order of the set's readers.
+// snapshotHead names the state of the index, the files that vectors are read from, and the parts of the set.
 type snapshotHead struct {
 	State string         `json:"state"`
+	Coded bool           `json:"coded"`
 	Files []snapshotFile `json:"files"`
+	Parts []snapshotPart `json:"parts"`
 }
 
 type snapshotFile struct {
-	Name string `json:"name"`
-	Rows int    `json:"rows"`
-	Sum  uint32 `json:"sum"`
+	Number uint32 `json:"number"`
+	Rows   int    `json:"rows"`
+	Sum    uint32 `json:"sum"`
+	Blocks []byte `json:"blocks"` // their sums
+}
+
+// snapshotPart is a part in a blob, whose name is that of the lane, partPrefix and the number.
+type snapshotPart struct {
+	Number uint64 `json:"number"` // 0: there is none
+	Sum    uint32 `json:"sum"`
 }
 
 // restoring is what happens until a snapshot is restored.
@@ -75,13 +85,21 @@ func (l *lane) endRestoring() {
 
 func (l *lane) snapshotName() string { return blobPrefix + l.id + "/snapshot" }
 
+func (l *lane) partName(number uint64) string {
+	return fmt.Sprintf("%s%s/%s%016x", blobPrefix, l.id, partPrefix, number)
+}
+
 // saveSnapshot stores a snapshot of numbers as a state of the index has them. Nobody else uses the lane.
 func (l *lane) saveSnapshot(ctx context.Context, state string) error {
 	if state == "" || l.snapshot == state || !l.loaded || !l.queue.isEmpty() || l.set.Len() < leastSnapshot {
 		return nil
 	}
-	head, readers := l.headOf(state)
-	return l.storeSnapshot(ctx, head, func(w io.Writer) error { return l.set.WriteTo(w, readers) })
+	return l.storeSnapshot(ctx, state, nil, func(left int) error {
+		if left > 0 {
+			return fmt.Errorf("%d vectors are in no file", left)
+		}
+		return nil
+	})
 }
 
 // owed is a saved state of the index of which there is no snapshot yet, and the numbers that were added and removed since. A server that is
@@ -137,151 +155,278 @@ func (l *lane) pay(ctx context.Context) {
 	defer l.work.Unlock()
 	l.mu.Lock()
 	o := l.owed
-	if n := l.set.Len(); o == nil || o.state == "" || !l.loaded || l.snapshot == o.state || n < leastSnapshot || n > mostWhileInUse {
+	if o == nil || o.state == "" || !l.loaded || l.snapshot == o.state || l.set.Len() < leastSnapshot {
 		l.owed = nil
 		l.mu.Unlock()
 		return
 	}
-	head, readers := l.headOf(o.state)
 	l.mu.Unlock()
-	rows, left, err := l.set.CopyPart(&l.mu, readers, func(number uint32) bool {
+	without := func(number uint32) bool {
 		_, changed := o.changed[number]
 		return changed
-	})
-	if !l.settle(o, left) {
-		return // it is being saved again, or too much changed
 	}
+	err := l.storeSnapshot(ctx, o.state, without, func(left int) error { return l.settle(o, left) })
 	if err == nil {
-		err = l.storeSnapshot(ctx, head, func(w io.Writer) error { _, err := rows.WriteTo(w); return err })
+		return
 	}
-	if err != nil {
-		l.mu.Lock()
-		l.snapshot = ""
-		l.mu.Unlock()
+	l.mu.Lock()
+	l.snapshot = ""
+	if l.owed == o {
+		l.owed = nil
 	}
-	if err != nil && ctx.Err() == nil {
+	l.mu.Unlock()
+	if ctx.Err() == nil && !errors.Is(err, errUnsettled) {
 		l.keeper.options.Logger.Warn("after a kill, vectors are assigned again", "embedder", l.name, "error", err)
 	}
 }
 
-// settle ends what is owed once it was copied, and reports whether the copy is of its state: all changes meanwhile were noted.
-func (l *lane) settle(o *owed, left int) bool {
+// errUnsettled means that the index is being saved again, or too much changed.
+var errUnsettled = errors.New("the state of the index is no longer the last one")
+
+// settle ends what is owed once its parts are written: all changes meanwhile were noted.
+func (l *lane) settle(o *owed, left int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.owed != o {
-		return false
+		return errUnsettled
 	}
 	l.owed = nil
 	if l.snapshot = ""; left+len(o.changed) == 0 {
 		l.snapshot = o.state
 	}
-	return true
+	return nil
 }
 
-// headOf names a state and the files. The caller holds mu, or nobody else uses the lane.
-func (l *lane) headOf(state string) (head snapshotHead, readers []vector.Reader) {
-	head.State, readers = state, make([]vector.Reader, len(l.files))
-	for i, f := range l.files {
-		head.Files, readers[i] = append(head.Files, snapshotFile{f.name, f.rows, f.sum()}), f
+// storeSnapshot stores the parts that have changed, and then the list of all, if settle allows it. The caller holds work, or nobody else uses the
+// lane.
+func (l *lane) storeSnapshot(ctx context.Context, state string, without func(uint32) bool, settle func(left int) error) error {
+	n, coded := l.set.Parts()
+	head, left := snapshotHead{State: state, Coded: coded, Files: l.snapshotFiles()}, 0
+	for i := range n {
+		if i < len(l.parts) && l.parts[i].Number != 0 && !l.set.HasChanged(i) {
+			head.Parts = append(head.Parts, l.parts[i])
+			continue
+		}
+		p, out, err := l.storePart(ctx, i, without)
+		if err != nil {
+			return fmt.Errorf("save the state of vectors: %w", err)
+		}
+		head.Parts, left = append(head.Parts, p), left+out
 	}
-	return head, readers
+	if _, still := l.set.Parts(); still != coded {
+		return errUnsettled
+	}
+	if err := settle(left); err != nil {
+		return err
+	}
+	data, err := head.encode()
+	if err == nil {
+		_, err = l.keeper.options.Blobs.PutBlob(ctx, l.snapshotName(), bytes.NewReader(data))
+	}
+	if err != nil {
+		return fmt.Errorf("save the state of vectors: %w", err)
+	}
+	return l.dropParts(ctx, head.Parts)
 }
 
-func (l *lane) storeSnapshot(ctx context.Context, head snapshotHead, rows func(io.Writer) error) error {
+// storePart stores a part of the set, and returns how many vectors it leaves out.
+func (l *lane) storePart(ctx context.Context, i int, without func(uint32) bool) (p snapshotPart, left int, err error) {
+	l.parts = append(l.parts, make([]snapshotPart, max(0, i+1-len(l.parts)))...)
+	l.parts[i] = snapshotPart{} // until all of the other is stored
+	l.nextPart++
+	p.Number = l.nextPart
+	l.stored[p.Number] = true
 	out, in := io.Pipe()
-	go func() { in.CloseWithError(writeSnapshot(in, head, rows)) }()
-	if _, err := l.keeper.options.Blobs.PutBlob(ctx, l.snapshotName(), out); err != nil {
-		out.CloseWithError(err)
-		return fmt.Errorf("save the state of vectors: %w", err)
+	check, ended := crc32.New(crc32.MakeTable(crc32.Castagnoli)), make(chan struct{})
+	go func() {
+		defer close(ended)
+		n, err := l.set.WritePart(io.MultiWriter(in, check), i, vector.Out{Lock: &l.mu, Without: without, Number: func(r vector.Reader) uint32 { return r.(*file).number }})
+		left = n
+		in.CloseWithError(err)
+	}()
+	_, err = l.keeper.options.Blobs.PutBlob(ctx, l.partName(p.Number), out)
+	out.CloseWithError(err)
+	<-ended
+	if err != nil {
+		return p, left, err
+	}
+	p.Sum = check.Sum32()
+	l.parts[i] = p
+	return p, left, nil
+}
+
+// dropParts drops the parts that are not among some.
+func (l *lane) dropParts(ctx context.Context, kept []snapshotPart) error {
+	for number := range l.stored {
+		if slices.ContainsFunc(kept, func(p snapshotPart) bool { return p.Number == number }) {
+			continue
+		}
+		if err := l.keeper.options.Blobs.DropBlob(ctx, l.partName(number)); err != nil {
+			return fmt.Errorf("drop a former state of vectors: %w", err)
+		}
+		delete(l.stored, number)
 	}
 	return nil
 }
 
-func writeSnapshot(w io.Writer, head snapshotHead, rows func(io.Writer) error) error {
-	text, err := json.Marshal(head)
-	if err != nil {
-		return err
+// snapshotFiles are the files as a snapshot has them. The caller holds work, or nobody else uses the lane.
+func (l *lane) snapshotFiles() (list []snapshotFile) {
+	for _, f := range l.files {
+		list = append(list, snapshotFile{f.number, f.rows, f.sum(), f.sums})
 	}
-	check := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	all := io.MultiWriter(w, check)
-	if _, err := all.Write(append(binary.LittleEndian.AppendUint32([]byte(snapshotMagic), uint32(len(text))), text...)); err != nil {
-		return err
-	}
-	if err := rows(all); err != nil {
-		return err
-	}
-	_, err = w.Write(binary.LittleEndian.AppendUint32(nil, check.Sum32()))
-	return err
+	return list
 }
 
+// sumsOf are the sums of the blocks of a file; nil: there is no snapshot, or it has no such file.
+func (h *snapshotHead) sumsOf(number uint32) []byte {
+	if h == nil {
+		return nil
+	}
+	for _, f := range h.Files {
+		if f.Number == number {
+			return f.Blocks
+		}
+	}
+	return nil
+}
+
+// encode is the list of a snapshot as it is stored.
+func (h *snapshotHead) encode() ([]byte, error) {
+	text, err := json.Marshal(h)
+	if err == nil && len(text) > mostHead {
+		err = fmt.Errorf("its list has %d bytes: at most %d are read", len(text), mostHead)
+	}
+	data := append(binary.LittleEndian.AppendUint32([]byte(snapshotMagic), uint32(len(text))), text...)
+	return binary.LittleEndian.AppendUint32(data, sumOf(data)), err
+}
+
+// dropSnapshot drops the snapshot. The caller holds work.
 func (l *lane) dropSnapshot(ctx context.Context) error {
 	l.mu.Lock()
 	l.snapshot = ""
 	l.mu.Unlock()
-	return l.keeper.options.Blobs.DropBlob(ctx, l.snapshotName())
+	clear(l.parts)
+	return errors.Join(l.keeper.options.Blobs.DropBlob(ctx, l.snapshotName()), l.dropParts(ctx, nil))
 }
 
 // errOther means that a snapshot is of other numbers, or of files that are no longer there.
 var errOther = errors.New("the state of vectors is not of these files")
 
-// restore makes the set that of the stored snapshot if it is of the documents' numbers. The caller holds work.
-func (l *lane) restore(ctx context.Context, files map[string]*file) {
+// readHead returns the list of the stored snapshot if it is of the state that is to be restored; nil: it is not.
+func (l *lane) readHead(ctx context.Context) *snapshotHead {
 	l.mu.Lock()
 	r := l.restoring
 	l.mu.Unlock()
-	if r == nil || len(files) == 0 {
-		return
+	if r == nil {
+		return nil
 	}
-	err := l.readSnapshot(ctx, func(data []byte) error { return l.apply(data, r, files) })
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errOther) && !errors.Is(err, store.ErrNotFound) {
+	head := &snapshotHead{}
+	mapped, err := l.mapBlob(ctx, l.snapshotName())
+	if err == nil {
+		fault := store.Guard(func() { err = head.decode(mapped.Bytes()) })
+		err = errors.Join(fault, err, mapped.Close())
+	}
+	if err == nil && head.State != r.state {
+		err = errOther
+	}
+	if err != nil {
+		l.unused(ctx, err)
+		return nil
+	}
+	return head
+}
+
+// unused tells why a snapshot is not used.
+func (l *lane) unused(ctx context.Context, err error) {
+	if ctx.Err() == nil && !errors.Is(err, errOther) && !errors.Is(err, store.ErrNotFound) {
 		l.keeper.options.Logger.Warn("the state of vectors is not used; they are assigned again", "embedder", l.name, "error", err)
 	}
 }
 
-// readSnapshot reads the stored snapshot.
-func (l *lane) readSnapshot(ctx context.Context, read func(data []byte) error) error {
-	blob, err := l.keeper.options.Blobs.GetBlob(ctx, l.snapshotName())
+// restore makes the set that of the stored snapshot, and reports whether it could. The caller holds work.
+func (l *lane) restore(ctx context.Context, head *snapshotHead) bool {
+	if head == nil || len(l.files) == 0 {
+		return false
+	}
+	err := l.restoreParts(ctx, head)
 	if err != nil {
-		return err
+		l.unused(ctx, err)
+		clear(l.parts)
+	}
+	return err == nil
+}
+
+func (l *lane) restoreParts(ctx context.Context, head *snapshotHead) error {
+	var parts [][]byte
+	for _, p := range head.Parts {
+		mapped, err := l.mapBlob(ctx, l.partName(p.Number))
+		if err != nil {
+			return err
+		}
+		l.mapped = append(l.mapped, mapped)
+		fault := store.Guard(func() {
+			if sumOf(mapped.Bytes()) != p.Sum {
+				err = fmt.Errorf("the checksum of %s does not match", l.partName(p.Number))
+			}
+		})
+		if err := errors.Join(fault, err); err != nil {
+			return err
+		}
+		parts = append(parts, mapped.Bytes())
+		l.parts = append(l.parts, p)
+	}
+	var err error
+	fault := store.Guard(func() { err = l.apply(head, parts) })
+	return errors.Join(fault, err)
+}
+
+// mapBlob maps a blob.
+func (l *lane) mapBlob(ctx context.Context, name string) (*store.Mapping, error) {
+	blob, err := l.keeper.options.Blobs.GetBlob(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	mapped, err := store.Map(blob, store.ReadOnly)
-	if err = errors.Join(err, blob.Close()); err != nil {
-		return err
+	return mapped, errors.Join(err, blob.Close())
+}
+
+func closeMappings(list []*store.Mapping) (err error) {
+	for _, m := range list {
+		err = errors.Join(err, m.Close())
 	}
-	fault := store.Guard(func() { err = read(mapped.Bytes()) })
-	return errors.Join(fault, err, mapped.Close())
+	return err
 }
 
 // apply makes the set that of a snapshot, and what happened since the index was loaded.
-func (l *lane) apply(data []byte, r *restoring, files map[string]*file) error {
-	head, rest, err := splitSnapshot(data)
-	if err != nil {
-		return err
+func (l *lane) apply(head *snapshotHead, parts [][]byte) error {
+	files := map[uint32]*file{}
+	for _, f := range l.files {
+		files[f.number] = f
 	}
-	if head.State != r.state {
-		return errOther
-	}
-	merged, kept := false, make([]vector.Kept, len(head.Files))
-	for i, f := range head.Files {
-		there := files[f.Name]
-		if there == nil {
-			merged = true // digests tell whose its vectors are, wherever they went
-			continue
-		}
-		if there.rows != f.Rows || there.sum() != f.Sum {
+	merged, kept := false, map[uint32]vector.Kept{}
+	for _, f := range head.Files {
+		there := files[f.Number]
+		switch {
+		case there == nil:
+			merged, kept[f.Number] = true, vector.Kept{} // digests tell whose its vectors are, wherever they went
+		case there.rows != f.Rows || there.sum() != f.Sum:
 			return errOther
+		default:
+			kept[f.Number] = vector.Kept{Reader: there, Rows: f.Rows}
 		}
-		kept[i] = vector.Kept{Reader: there, Rows: f.Rows}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.set.Restore(rest, kept); err != nil {
+	if l.restoring == nil || l.restoring.state != head.State {
+		return errOther
+	}
+	if err := l.set.Restore(head.Coded, parts, kept); err != nil {
 		return err
 	}
-	if l.snapshot = r.state; merged {
+	if l.snapshot = head.State; merged {
 		l.snapshot = ""
 	}
-	for number := range r.removed {
+	for number := range l.restoring.removed {
 		l.forgetStored(number)
 	}
 	for i, row := range l.tail {
@@ -304,20 +449,18 @@ func (l *lane) forgetStored(number uint32) {
 	}
 }
 
-// splitSnapshot checks a snapshot and splits it into its head and the set.
-func splitSnapshot(data []byte) (head snapshotHead, set []byte, err error) {
+// decode reads the list of a snapshot, and checks it.
+func (h *snapshotHead) decode(data []byte) error {
 	const before = len(snapshotMagic) + 4
 	if len(data) < before+4 || !bytes.HasPrefix(data, []byte(snapshotMagic)) {
-		return head, nil, errors.New("its magic number is not that of a state of vectors")
+		return errors.New("its magic number is not that of a state of vectors")
 	}
 	body, sum := data[:len(data)-4], binary.LittleEndian.Uint32(data[len(data)-4:])
-	if crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) != sum {
-		return head, nil, errors.New("its checksum does not match")
+	if len(body)-before > mostHead || int(binary.LittleEndian.Uint32(body[before-4:])) != len(body)-before {
+		return errors.New("its head is not that of a state of vectors")
 	}
-	size := binary.LittleEndian.Uint32(body[before-4:])
-	if size > mostHead || int(size) > len(body)-before {
-		return head, nil, errors.New("its head is not that of a state of vectors")
+	if sumOf(body) != sum {
+		return errors.New("its checksum does not match")
 	}
-	err = json.Unmarshal(body[before:before+int(size)], &head)
-	return head, body[before+int(size):], err
+	return json.Unmarshal(body[before:], h)
 }

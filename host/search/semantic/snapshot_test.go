@@ -128,6 +128,9 @@ func TestASnapshotOfOtherNumbersOrDamagedIsNotUsed(t *testing.T) {
 		{"a damaged head", "state 1", func(w *world, name string) { w.blobs.blobs[name][20] ^= 1 }},
 		{"a damaged middle", "state 1", func(w *world, name string) { w.blobs.blobs[name][len(w.blobs.blobs[name])/2] ^= 1 }},
 		{"a damaged end", "state 1", func(w *world, name string) { w.blobs.blobs[name][len(w.blobs.blobs[name])-1] ^= 1 }},
+		{"a damaged part", "state 1", func(w *world, _ string) { w.blobs.blobs[w.part()][20000] ^= 1 }},
+		{"a part is cut short", "state 1", func(w *world, _ string) { w.blobs.blobs[w.part()] = w.blobs.blobs[w.part()][:8000] }},
+		{"a part is missing", "state 1", func(w *world, _ string) { delete(w.blobs.blobs, w.part()) }},
 		{"cut short", "state 1", func(w *world, name string) { w.blobs.blobs[name] = w.blobs.blobs[name][:30] }},
 		{"empty", "state 1", func(w *world, name string) { w.blobs.blobs[name] = nil }},
 		{"a file is missing", "state 1", func(w *world, name string) {
@@ -160,6 +163,93 @@ func TestASnapshotOfOtherNumbersOrDamagedIsNotUsed(t *testing.T) {
 	}
 }
 
+// part is the name of a blob with a part of a snapshot.
+func (w *world) part() string {
+	names := w.blobs.names()
+	return names[slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, partPrefix) })]
+}
+
+// TestADamagedFileIsFoundAfterAStartByASnapshot flips a byte of a file that a start reads only in part.
+func TestADamagedFileIsFoundAfterAStartByASnapshot(t *testing.T) {
+	s := atOnce(new(atomic.Int64))
+	w := filled(t, s)
+	want := w.answers()
+	right := w.scores()
+	w.keeper.Saving()
+	w.keeper.Saved("state 1")
+	if err := w.keeper.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := w.blobs.names()[0]
+	rows := w.keeper.lanes()[0].files[0].rows
+	for _, at := range []int{9, 17, blobHeader, blobHeader + rows*blobEntry, blobHeader + rows*blobEntry + 1000, len(w.blobs.blobs[file]) - 1} {
+		left := &cupboard{blobs: maps.Clone(w.blobs.blobs)}
+		left.blobs[file] = slices.Clone(left.blobs[file])
+		left.blobs[file][at] ^= 1
+		again := newWorld(t, left, Options{})
+		again.set(s)
+		again.hold(w, "state 1")
+		again.keeper.lanes()[0].load(t.Context())
+		for question, near := range again.scores() {
+			for number, score := range near {
+				if score != right[question][number] {
+					t.Errorf("byte %d: number %d has the score %v for %d, want %v", at, number, score, question, right[question][number])
+				}
+			}
+		}
+		again.keeper.Start(again)
+		again.settle()
+		await.That(t, "the damaged file is dropped", func() bool { return !slices.Contains(left.names(), file) })
+		again.settle()
+		if got := again.answers(); !slices.Equal(got, want) {
+			t.Errorf("byte %d: after the start %.200v are near, before %.200v", at, got, want)
+		}
+	}
+}
+
+// scores are those of all numbers for some texts.
+func (w *world) scores() (all []map[uint32]float64) {
+	w.t.Helper()
+	for i := range 5 {
+		v, err := w.keeper.Embed(w.t.Context(), "", textOf(41*i))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		found, err := w.keeper.Nearest(w.t.Context(), search.Query{Vector: v}, everything(w.next), int(w.next))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		scores := map[uint32]float64{}
+		for _, n := range found {
+			scores[n.Number] = n.Score
+		}
+		all = append(all, scores)
+	}
+	return all
+}
+
+// TestASnapshotStoresOnlyPartsThatChanged saves the index again and again.
+func TestASnapshotStoresOnlyPartsThatChanged(t *testing.T) {
+	w := filled(t, atOnce(new(atomic.Int64)))
+	save := func(state string) string {
+		w.keeper.Saving()
+		w.keeper.Saved(state)
+		w.paid()
+		return w.part()
+	}
+	first, second := save("state 1"), save("state 2")
+	if first != second {
+		t.Errorf("without changes, the part is %s and then %s, want it kept", first, second)
+	}
+	w.remove(3)
+	if third := save("state 3"); third == second {
+		t.Errorf("after a vector was removed, the part is still %s", third)
+	}
+	if parts := len(slices.DeleteFunc(w.blobs.names(), func(name string) bool { return !strings.Contains(name, partPrefix) })); parts != 1 {
+		t.Errorf("%d parts are stored, want the last one alone", parts)
+	}
+}
+
 func TestAPurgeErasesTheSnapshotToo(t *testing.T) {
 	s := atOnce(new(atomic.Int64))
 	w := restarted(t, filled(t, s), "state 1", s)
@@ -173,7 +263,7 @@ func TestAPurgeErasesTheSnapshotToo(t *testing.T) {
 	if err := w.keeper.Scrub(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(w.blobs.names(), name) {
+	if slices.ContainsFunc(w.blobs.names(), func(left string) bool { return left == name || strings.Contains(left, partPrefix) }) {
 		t.Errorf("files %v: the snapshot still has the signs of an erased vector", w.blobs.names())
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime/debug"
 	"slices"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Near is a vector's number and score: higher is nearer. Cosine scores range from −1 to 1.
@@ -44,11 +47,13 @@ type Query struct {
 }
 
 // Nearest returns up to K vectors nearest to a query, nearest first; ties are ordered by number.
-func (s *Set) Nearest(ctx context.Context, q Query) ([]Near, error) {
+func (s *Set) Nearest(ctx context.Context, q Query) (list []Near, err error) {
 	ready, err := s.Ready(q.Vector)
 	if err != nil {
 		return nil, fmt.Errorf("find the nearest vectors: %w", err)
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // bits may be those of a mapped file
+	defer store.RecoverFault(&err)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	among := s.count

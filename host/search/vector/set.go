@@ -76,6 +76,8 @@ type chunk struct {
 	floats   []float32 // nil if no row is in memory
 	inMemory int       // rows in floats
 	sources  []source
+	changed  bool // since it was written to a snapshot, or restored
+	lent     bool // the bits are a snapshot's
 }
 
 // source is the location of a vector: a number of readers, or 0 for floats, and an index.
@@ -231,8 +233,7 @@ func (s *Set) Put(number uint32, v []float32) error {
 	if err != nil {
 		return err
 	}
-	s.put(number, ready, nil, 0)
-	return nil
+	return s.put(number, ready, nil, 0)
 }
 
 // PutKept sets a number's vector, as Ready returned it or nearly so. Only its codes are held in memory; from reads it, at an index, whenever
@@ -241,8 +242,7 @@ func (s *Set) PutKept(number uint32, ready []float32, from Reader, at uint32) er
 	if err := s.Check(ready); err != nil {
 		return err
 	}
-	s.put(number, ready, from, at)
-	return nil
+	return s.put(number, ready, from, at)
 }
 
 // Source returns the reader of a number's vector, nil if it is held in memory, and its index; ok is false if it has none.
@@ -322,7 +322,7 @@ func (s *Set) Moved(number uint32, to Reader, at uint32) {
 	}
 }
 
-func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
+func (s *Set) put(number uint32, v []float32, from Reader, at uint32) error {
 	length := float32(1)
 	if s.options.Metric == Dot {
 		length = float32(norm(v))
@@ -334,6 +334,10 @@ func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
 		row = s.allocate(number)
 	}
 	c, i := s.chunks[row/chunkRows], row%chunkRows
+	if err := c.own(); err != nil {
+		s.remove(number)
+		return fmt.Errorf("keep a vector: %w", err)
+	}
 	if c.codes != nil {
 		c.steps[i] = encode(v, c.codes[int(i)*s.stride.codes:][:s.stride.codes])
 	}
@@ -349,6 +353,7 @@ func (s *Set) put(number uint32, v []float32, from Reader, at uint32) {
 		}
 		copy(c.floats[int(i)*s.stride.floats:], v)
 	}
+	return nil
 }
 
 // allocate assigns a row to a number.
@@ -378,19 +383,22 @@ func (s *Set) grow() {
 	if s.coded && (len(s.chunks)+1)*chunkRows > padded(s.options.Codes, chunkRows) {
 		s.coded = false
 		for _, c := range s.chunks {
-			c.codes, c.steps = nil, nil
+			c.codes, c.steps, c.changed = nil, nil, true
 		}
 	}
 	first := len(s.groups)
-	s.chunks = append(s.chunks, s.newChunk())
+	c := s.newChunk()
+	c.bits, c.changed = make([]uint64, chunkRows*s.stride.bits), true
+	s.chunks = append(s.chunks, c)
 	s.groups = append(s.groups, make([]group, chunkRows/64)...)
 	for g := len(s.groups) - 1; g >= first; g-- {
 		s.free = append(s.free, uint32(g))
 	}
 }
 
+// newChunk is a chunk without bits.
 func (s *Set) newChunk() *chunk {
-	c := &chunk{bits: make([]uint64, chunkRows*s.stride.bits), sources: make([]source, chunkRows)}
+	c := &chunk{sources: make([]source, chunkRows)}
 	if s.coded {
 		c.codes, c.steps = make([]uint8, chunkRows*s.stride.codes), make([]float32, chunkRows)
 	}
@@ -411,6 +419,7 @@ func (s *Set) setSource(row uint32, at source) {
 		}
 	}
 	s.readers.leave(c.sources[i].reader)
+	c.changed = true
 	if c.sources[i] = at; c.inMemory == 0 {
 		c.floats = nil
 	}
@@ -420,11 +429,17 @@ func (s *Set) setSource(row uint32, at source) {
 func (s *Set) Remove(number uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remove(number)
+}
+
+// remove is Remove. The caller holds mu.
+func (s *Set) remove(number uint32) {
 	row := s.row(number)
 	if row == none {
 		return
 	}
 	c := s.chunks[row/chunkRows]
+	c.changed = true
 	if c.sources[row%chunkRows].reader == 0 {
 		c.inMemory--
 	}

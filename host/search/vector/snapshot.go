@@ -7,159 +7,137 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"slices"
 	"sync"
+	"unsafe"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
-// The format of a snapshot; numbers are little-endian:
+// A snapshot is in parts of partChunks chunks, the last one of fewer. Of a chunk it has, little-endian:
 //
-//	u32 dimensions  u32 metric  u32 coded  u32 chunks
-//	chunks × 16 × { u64 used  u32 block }
-//	chunks × { u64 × words of bits  1024 × { u32 reader  u32 at }  codes, where coded is 1: u8 × codes  float32 × 1024  norms, with Dot: float32 × 1024 }
+//	16 × { u64 used  u32 block }
+//	u64 × words of bits  1024 × { u32 reader  u32 at }  if coded: u8 × codes  float32 × 1024;  norms, with Dot: float32 × 1024
 //
-// reader is the place of a reader in the list of readers, from 1; rows without a vector have 0.
-const snapshotHeader = 16
+// reader is a number that the caller gives each reader, which is not 0.
+const partChunks = 64
 
-// errSource refuses a vector that no given reader has.
-var errSource = errors.New("a vector is not in any of the files")
+var (
+	// errSource refuses a vector that no given reader has.
+	errSource = errors.New("a vector is not in any of the files")
+	// errSnapshot refuses a snapshot that WritePart has not written.
+	errSnapshot = errors.New("it is not one of such vectors")
+)
 
-// WriteTo writes a snapshot: the set without its vectors of full precision, all of which one of the readers must have. Nobody changes the set
-// meanwhile.
-func (s *Set) WriteTo(w io.Writer, readers []Reader) error {
-	p := s.part(nil)
-	p.groups = slices.Clip(s.groups)
-	_, err := p.WriteTo(w) // what comes before the rows
-	for i := 0; err == nil && i < p.chunks; i++ {
-		var left int
-		if left, err = p.copy(i, readers); left > 0 {
-			err = errSource
-		}
-		if err == nil {
-			_, err = w.Write(p.rows)
-			p.rows = p.rows[:0]
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("write a snapshot of vectors: %w", err)
-	}
-	return nil
+// Parts counts the parts of a snapshot, and tells whether it is coded.
+func (s *Set) Parts() (n int, coded bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return (len(s.chunks) + partChunks - 1) / partChunks, s.coded
 }
 
-// CopyPart copies a snapshot to memory while the set changes, without some numbers and without those whose vectors no reader has, and returns
-// how many were left out. It holds a lock for a thousand vectors at a time, under which without is called; numbers that are removed, or come,
-// once it was begun must be among those without. No vector moves from one reader to another meanwhile.
-func (s *Set) CopyPart(lock sync.Locker, readers []Reader, without func(number uint32) bool) (p *Part, left int, err error) {
-	lock.Lock()
-	p = s.part(without)
-	lock.Unlock()
-	p.rows = make([]byte, 0, p.chunks*s.chunkSize())
-	for i := range p.chunks {
-		lock.Lock()
-		n, err := p.copy(i, readers)
-		lock.Unlock()
-		if err != nil {
-			return nil, 0, fmt.Errorf("copy a snapshot of vectors: %w", err)
+// HasChanged reports whether a part is other than when WritePart wrote all of it, or Restore took it.
+func (s *Set) HasChanged(part int) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, c := range s.chunks[part*partChunks : min((part+1)*partChunks, len(s.chunks))] {
+		if c.changed {
+			return true
+		}
+	}
+	return false
+}
+
+// Out is what is written of a set.
+type Out struct {
+	Number  func(Reader) uint32      // of a reader; 0: its vectors are left out
+	Without func(number uint32) bool // what is left out besides; nil: nothing
+	Lock    sync.Locker              // held for a thousand vectors at a time, and while Without is called
+}
+
+// WritePart writes a part of a snapshot while the set changes, and returns how many vectors it leaves out. Numbers that are removed, or come,
+// once a snapshot was begun must be among those without. No vector moves from one reader to another meanwhile.
+func (s *Set) WritePart(w io.Writer, part int, o Out) (left int, err error) {
+	var data []byte
+	for i := part * partChunks; i < (part+1)*partChunks; i++ {
+		o.Lock.Lock()
+		n, there := 0, false
+		fault := store.Guard(func() { data, n, there = s.copyChunk(data[:0], i, o) })
+		o.Lock.Unlock()
+		if fault != nil {
+			return left, fmt.Errorf("copy a snapshot of vectors: %w", fault)
+		}
+		if !there {
+			break
 		}
 		left += n
+		if _, err := w.Write(data); err != nil {
+			return left, fmt.Errorf("write a snapshot of vectors: %w", err)
+		}
 	}
-	return p, left, nil
+	return left, nil
 }
 
-// Part is a snapshot in memory.
-type Part struct {
-	set     *Set
-	without func(number uint32) bool // nil: none
-	chunks  int
-	groups  []group
-	head    []byte
-	rows    []byte
-}
-
-func (s *Set) part(without func(number uint32) bool) *Part {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	p := &Part{set: s, without: without, chunks: len(s.chunks)}
-	for _, n := range []uint32{uint32(s.options.Dimensions), uint32(s.options.Metric), oneIf(s.coded), uint32(len(s.chunks))} {
-		p.head = binary.LittleEndian.AppendUint32(p.head, n)
-	}
-	return p
-}
-
-// copy copies a chunk, and returns how many of its rows were left out.
-func (p *Part) copy(i int, readers []Reader) (left int, err error) {
-	s := p.set
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+// copyChunk appends a chunk, and returns how many of its rows are left out.
+func (s *Set) copyChunk(to []byte, i int, o Out) (data []byte, left int, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if i >= len(s.chunks) {
-		return 0, errSnapshot
+		return to, 0, false
 	}
-	place := make([]uint32, len(s.readers.list)+1)
+	number := make([]uint32, len(s.readers.list)+1)
 	for j, r := range s.readers.list {
-		place[j+1] = uint32(slices.Index(readers, r) + 1)
+		if r != nil {
+			number[j+1] = o.Number(r)
+		}
 	}
-	c, groups := s.chunks[i], slices.Clone(s.groups[i*chunkRows/64:][:chunkRows/64])
+	c := s.chunks[i]
+	groups := append([]group(nil), s.groups[i*chunkRows/64:][:chunkRows/64]...)
 	for g := range groups {
 		for used := groups[g].used; used != 0; used &= used - 1 {
 			row := bits.TrailingZeros64(used)
-			if place[c.sources[g*64+row].reader] == 0 || p.without != nil && p.without(groups[g].block*64+uint32(row)) {
+			if number[c.sources[g*64+row].reader] == 0 || o.Without != nil && o.Without(groups[g].block*64+uint32(row)) {
 				groups[g].used &^= 1 << row
 				left++
 			}
 		}
 	}
-	p.groups = append(p.groups, groups...)
-	p.add(c, groups, place)
-	return left, nil
+	data = s.appendChunk(to, c, groups, number)
+	c.changed = left > 0
+	return data, left, true
 }
 
-// add adds the rows of a chunk that are used. Of the others nothing is copied: they may have been erased.
-func (p *Part) add(c *chunk, groups []group, place []uint32) {
-	le, stride := binary.LittleEndian, p.set.stride
+// appendChunk appends the rows of a chunk that are used. Of the others nothing is copied: they may have been erased.
+func (s *Set) appendChunk(to []byte, c *chunk, groups []group, number []uint32) []byte {
+	le := binary.LittleEndian
 	used := func(row int) bool { return groups[row/64].used>>(row%64)&1 != 0 }
+	for _, g := range groups {
+		to = le.AppendUint32(le.AppendUint64(to, g.used), g.block)
+	}
 	for i, word := range c.bits {
-		if !used(i/(bitGroup*stride.bits)*bitGroup + i%bitGroup) {
+		if !used(i/(bitGroup*s.stride.bits)*bitGroup + i%bitGroup) {
 			word = 0
 		}
-		p.rows = le.AppendUint64(p.rows, word)
+		to = le.AppendUint64(to, word)
 	}
 	for i, at := range c.sources {
 		if !used(i) {
 			at = source{}
 		}
-		p.rows = le.AppendUint32(le.AppendUint32(p.rows, place[at.reader]), at.at)
+		to = le.AppendUint32(le.AppendUint32(to, number[at.reader]), at.at)
 	}
-	for i := range len(c.codes) / max(stride.codes, 1) {
-		code := c.codes[i*stride.codes:][:stride.codes]
+	for i := range len(c.codes) / max(s.stride.codes, 1) {
+		code := c.codes[i*s.stride.codes:][:s.stride.codes]
 		if !used(i) {
 			code = make([]uint8, len(code))
 		}
-		p.rows = append(p.rows, code...)
+		to = append(to, code...)
 	}
 	for _, list := range [][]float32{c.steps, c.norms} {
 		for _, x := range list {
-			p.rows = le.AppendUint32(p.rows, math.Float32bits(x))
+			to = le.AppendUint32(to, math.Float32bits(x))
 		}
 	}
-}
-
-// WriteTo writes the snapshot.
-func (p *Part) WriteTo(w io.Writer) (int64, error) {
-	for _, g := range p.groups {
-		p.head = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(p.head, g.used), g.block)
-	}
-	n, err := w.Write(p.head)
-	if err != nil {
-		return int64(n), err
-	}
-	m, err := w.Write(p.rows)
-	return int64(n + m), err
-}
-
-func oneIf(is bool) uint32 {
-	if is {
-		return 1
-	}
-	return 0
+	return to
 }
 
 // Kept is a reader, and how many vectors it has; nil: it is there no longer, and its vectors are left out.
@@ -168,12 +146,13 @@ type Kept struct {
 	Rows   int
 }
 
-// Restore makes the set that of a snapshot, whose readers are given in the order of WriteTo. A snapshot that is not of such a set is refused, and
-// the set is as it was. data is not kept.
-func (s *Set) Restore(data []byte, readers []Kept) error {
+// Restore makes the set that of a snapshot, whose readers are given by their numbers. A snapshot that is not of such a set is refused, and the set
+// is as it was. The parts, which begin at multiples of 8 bytes, are not written to, and stay the set's.
+func (s *Set) Restore(coded bool, parts [][]byte, readers map[uint32]Kept) error {
 	restored, err := New(s.options)
 	if err == nil {
-		err = restored.decode(data, readers)
+		restored.coded = coded
+		err = restored.decode(parts, readers)
 	}
 	if err != nil {
 		return fmt.Errorf("restore a snapshot of vectors: %w", err)
@@ -185,38 +164,18 @@ func (s *Set) Restore(data []byte, readers []Kept) error {
 	return nil
 }
 
-// errSnapshot refuses a snapshot that WriteTo has not written.
-var errSnapshot = errors.New("it is not one of such vectors")
-
-func (s *Set) decode(data []byte, readers []Kept) error {
-	d := decoder{data}
-	if len(data) < snapshotHeader || d.word() != uint32(s.options.Dimensions) || d.word() != uint32(s.options.Metric) {
-		return errSnapshot
-	}
-	s.coded = d.word() == 1
-	chunks := int(d.word())
-	size := s.chunkSize()
-	if len(d.rest)%size != 0 || len(d.rest)/size != chunks {
-		return errSnapshot
-	}
-	s.groups = make([]group, chunks*chunkRows/64)
-	for g := range s.groups {
-		s.groups[g] = group{d.long(), d.word()}
-		if err := s.join(uint32(g)); err != nil {
-			return err
+func (s *Set) decode(parts [][]byte, readers map[uint32]Kept) error {
+	from, size := sourceDecoder{set: s, kept: readers, places: map[uint32]uint32{}}, s.chunkSize()
+	for i, data := range parts {
+		if chunks := len(data) / size; len(data)%size != 0 || chunks > partChunks || chunks < partChunks && i < len(parts)-1 {
+			return errSnapshot
+		}
+		for d := (decoder{data}); len(d.rest) > 0; {
+			if err := s.decodeChunk(&d, &from); err != nil {
+				return err
+			}
 		}
 	}
-	for _, r := range readers {
-		s.readers.list, s.readers.uses = append(s.readers.list, r.Reader), append(s.readers.uses, 0)
-	}
-	for i := range chunks {
-		c, err := s.decodeChunk(&d, s.groups[i*chunkRows/64:][:chunkRows/64], readers)
-		if err != nil {
-			return err
-		}
-		s.chunks = append(s.chunks, c)
-	}
-	s.free = s.free[:0]
 	for g := range s.groups {
 		if s.groups[g].used == 0 {
 			s.free = append(s.free, uint32(g))
@@ -257,7 +216,7 @@ func (s *Set) leaveOut(g *group, row int) {
 	}
 }
 
-// chunkSize is the size of a chunk in a snapshot, its groups included.
+// chunkSize is the size of a chunk in a snapshot.
 func (s *Set) chunkSize() int {
 	size := chunkRows/64*12 + chunkRows*s.stride.bits*8 + chunkRows*8
 	if s.coded {
@@ -269,33 +228,100 @@ func (s *Set) chunkSize() int {
 	return size
 }
 
-func (s *Set) decodeChunk(d *decoder, groups []group, readers []Kept) (*chunk, error) {
-	c := s.newChunk()
-	for i := range c.bits {
-		c.bits[i] = d.long()
+func (s *Set) decodeChunk(d *decoder, from *sourceDecoder) error {
+	c, first := s.newChunk(), len(s.groups)
+	for range chunkRows / 64 {
+		s.groups = append(s.groups, group{d.long(), d.word()})
+		if err := s.join(uint32(len(s.groups) - 1)); err != nil {
+			return err
+		}
 	}
+	groups := s.groups[first:]
+	c.setBits(d.take(8*chunkRows*s.stride.bits), groups)
 	for i := range c.sources {
 		at := source{d.word(), d.word()}
 		if groups[i/64].used>>(i%64)&1 == 0 {
 			continue
 		}
-		if at.reader == 0 || int(at.reader) > len(readers) {
-			return nil, errSource
+		place, rows, err := from.reader(at.reader)
+		if err != nil {
+			return err
 		}
-		if readers[at.reader-1].Reader == nil {
+		if place == 0 {
 			s.leaveOut(&groups[i/64], i%64)
+			c.changed = true
 			continue
 		}
-		if int(at.at) >= readers[at.reader-1].Rows {
-			return nil, errSource
+		if int(at.at) >= rows {
+			return errSource
 		}
-		c.sources[i] = at
-		s.readers.uses[at.reader-1]++
+		c.sources[i] = source{place, at.at}
+		s.readers.uses[place-1]++
 	}
 	copy(c.codes, d.take(len(c.codes)))
 	d.floats(c.steps)
 	d.floats(c.norms)
-	return c, nil
+	s.chunks = append(s.chunks, c)
+	return nil
+}
+
+// setBits has a chunk use the bits of a snapshot where they are, if all of its rows have a vector, and else a copy of them.
+func (c *chunk) setBits(data []byte, groups []group) {
+	full := true
+	for _, g := range groups {
+		full = full && g.used == 1<<64-1
+	}
+	if first := unsafe.SliceData(data); full && binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && uintptr(unsafe.Pointer(first))%8 == 0 {
+		c.bits, c.lent = unsafe.Slice((*uint64)(unsafe.Pointer(first)), len(data)/8), true
+		return
+	}
+	c.bits = make([]uint64, len(data)/8)
+	for i := range c.bits {
+		c.bits[i] = binary.LittleEndian.Uint64(data[8*i:])
+	}
+}
+
+// own copies bits that are lent, before they change.
+func (c *chunk) own() error {
+	if !c.lent {
+		return nil
+	}
+	own := make([]uint64, len(c.bits))
+	if err := store.Guard(func() { copy(own, c.bits) }); err != nil {
+		return err
+	}
+	c.bits, c.lent = own, false
+	return nil
+}
+
+// sourceDecoder finds the readers of a snapshot.
+type sourceDecoder struct {
+	set    *Set
+	kept   map[uint32]Kept
+	places map[uint32]uint32 // in the set's list, by the number in the snapshot
+	last   struct {          // which the next vector is most likely read from
+		number, place uint32
+		rows          int
+	}
+}
+
+// reader returns the place of a reader in the set's list, from 1, and how many vectors it has; 0: it is there no longer.
+func (f *sourceDecoder) reader(number uint32) (place uint32, rows int, err error) {
+	if number == f.last.number && number != 0 {
+		return f.last.place, f.last.rows, nil
+	}
+	kept, known := f.kept[number]
+	if !known || number == 0 {
+		return 0, 0, errSource
+	}
+	place, there := f.places[number]
+	if list := &f.set.readers; !there && kept.Reader != nil {
+		list.list, list.uses = append(list.list, kept.Reader), append(list.uses, 0)
+		place = uint32(len(list.list))
+		f.places[number] = place
+	}
+	f.last.number, f.last.place, f.last.rows = number, place, kept.Rows
+	return place, kept.Rows, nil
 }
 
 // decoder reads numbers of data whose size was checked.
