@@ -16,34 +16,34 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// What a branch keeps of other spaces is in collections of its own, so that a fork inherits it. Those of knowledge and of the state of an
-// exchange are in the catalogue's namespace, which no caller can name.
+// A branch keeps its data about other spaces in collections, so that forks inherit it. Knowledge and exchange states are in the namespace of
+// the catalogue, which callers cannot name.
 const (
-	origins   = "_origin"    // by the key of a memory, where its present version comes from: valid if both were written in one commit
-	knowledge = "_known"     // what the branch knows of other spaces
-	exchanges = "_exchange"  // on a branch that receives: how far it has
+	origins   = "_origin"    // by memory key: the origin of the present version; valid if both were written in one commit
+	knowledge = "_known"     // the versions of other spaces that the branch has
+	exchanges = "_exchange"  // on a receiving branch: the state of the exchange
 	logs      = "_logs"      // events of the logs of other replicas, by replica and sequence number
 	pasts     = record.Past  // versions of memories that other spaces wrote, by key and origin
-	pastKnown = "_pastknown" // whose histories the branch has, and up to which version
+	pastKnown = "_pastknown" // the histories of other spaces that the branch has, up to which version
 )
 
-// Tracking is what the names of branches begin with that receive from other spaces.
+// Tracking is the prefix of the names of branches that receive from other spaces.
 const Tracking = lineage.Tracking
 
-// isExchange reports whether a collection has what exchanges of versions keep.
+// isExchange reports whether a collection has the data of exchanges.
 func isExchange(collection string) bool {
 	return slices.Contains([]string{origins, knowledge, exchanges, logs, pasts, pastKnown}, collection) || strings.HasPrefix(collection, stampPrefix)
 }
 
-// Exchanged is the present version of a memory, or its deletion, as spaces exchange it; or an event of a log.
+// Exchanged is a version of a memory, a deletion, or an event of a log, in the form that spaces exchange.
 type Exchanged struct {
 	portable.Memory
 	Deleted bool                 `json:"deleted,omitempty"`
 	Event   *exchangedEvent      `json:"event,omitempty"`
-	Origins []provenance.Version `json:"origins"` // one, or several that were found to have the same content
+	Origins []provenance.Version `json:"origins"` // several if spaces wrote the same content independently
 }
 
-// key is the key that it has in the store.
+// key returns its key in the store.
 func (e Exchanged) key() store.Key {
 	if e.Event != nil && len(e.Origins) > 0 {
 		return e.Event.key(e.Namespace, e.Origins[0].Replica)
@@ -51,26 +51,26 @@ func (e Exchanged) key() store.Key {
 	return memoryKey(e.Namespace, e.Key)
 }
 
-// exchangedEvent is an event of a log as spaces exchange it. Each replica has a log of its own, whose chain of hashes goes with it.
+// exchangedEvent is an event of a log in an exchange. Each replica has its own log, which is exchanged with its hash chain.
 type exchangedEvent struct {
 	Sequence uint64 `json:"sequence"`
 	record.Event
 }
 
-// keptEvent is how an event of another replica's log is kept.
+// keptEvent is the stored form of an event of another replica's log.
 type keptEvent struct {
 	exchangedEvent
 	Origin provenance.Version `json:"origin"`
 }
 
-// logPrefix begins the names of a replica's events.
+// logPrefix returns the prefix of the names of a replica's events.
 func logPrefix(replica string) string { return replica + "/" }
 
 func (e exchangedEvent) key(namespace, replica string) store.Key {
 	return store.Key{Namespace: namespace, Collection: logs, Name: logPrefix(replica) + store.SequenceName(e.Sequence)}
 }
 
-// verify checks that the event is what was logged, after the event whose hash is before.
+// verify checks the hash of the event; before is the hash of the preceding event.
 func (e keptEvent) verify(before string) error {
 	return e.Verify(before, e.Sequence, store.Point{Version: e.Origin.Version, Time: e.Origin.Time()})
 }
@@ -106,19 +106,19 @@ func (s *Space) incarnations(upTo uint64, yield func(id string, first, last uint
 	}
 }
 
-// replica names a branch as other spaces know it.
+// replica returns the name of a branch in other spaces.
 func replica(incarnation string, b store.BranchID) string {
 	return incarnation + "." + strconv.FormatUint(uint64(b), 10)
 }
 
-// invents reports whether a version is of this space, which has not written it. What an earlier incarnation wrote after the copy was made
-// that this one continues, others may know.
+// invents reports whether a version claims to be of this space, which has not written it. Versions of an earlier incarnation, from after the
+// copy that this incarnation continues, are genuine.
 func (s *Space) invents(v provenance.Version, head uint64) bool {
 	now := s.history[len(s.history)-1]
 	return v.Version > head && strings.HasPrefix(v.Replica, now.ID+".")
 }
 
-// originsOf returns where a version comes from. noted is what is kept under its originKey.
+// originsOf returns the origins of a version. noted is the entry under its originKey.
 func (s *Space) originsOf(e, noted store.Entry) ([]provenance.Version, error) {
 	if e.Version == 0 {
 		return nil, nil
@@ -142,25 +142,25 @@ func (s *Space) originsOf(e, noted store.Entry) ([]provenance.Version, error) {
 	return []provenance.Version{own}, nil
 }
 
-// recorded is a value of one of the collections of exchanges.
+// recorded encodes a value for a collection of exchanges.
 func recorded(v any) (*record.Record, error) {
 	value, err := json.Marshal(v)
 	return &record.Record{Value: value}, err
 }
 
-// knownReplica is how a branch keeps what it knows of a replica.
+// knownReplica is the stored form of a branch's knowledge of a replica.
 type knownReplica struct {
 	Scope   provenance.Scope `json:"scope"`
 	Replica string           `json:"replica"`
 	Version uint64           `json:"version"`
 }
 
-// key is where it is kept in a collection: knowledge or pastKnown.
+// key returns its key in a collection: knowledge or pastKnown.
 func (k knownReplica) key(collection string) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: collection, Name: k.Scope.Key() + "." + k.Replica}
 }
 
-// knowledgeAt returns what a branch knows at a version: what it wrote, inherited and merged, and what it received of other spaces.
+// knowledgeAt returns the knowledge of a branch at a version: what it wrote, inherited, merged, and received from other spaces.
 func (s *Space) knowledgeAt(ctx context.Context, b *lineage.Branch, at uint64) (provenance.Knowledge, error) {
 	view := b.Lineage.At(at)
 	own := provenance.Vector{}
@@ -176,7 +176,7 @@ func (s *Space) knowledgeAt(ctx context.Context, b *lineage.Branch, at uint64) (
 	return s.withReceived(ctx, view, own, knowledge)
 }
 
-// withReceived adds to what a branch wrote what a collection, knowledge or pastKnown, keeps of other spaces.
+// withReceived adds the knowledge of other spaces in a collection, knowledge or pastKnown, to that of the branch's own writes.
 func (s *Space) withReceived(ctx context.Context, view store.Lineage, own provenance.Vector, collection string) (provenance.Knowledge, error) {
 	list := provenance.Knowledge{{Versions: own}}
 	within := store.Range{Namespace: lineage.Namespace, Collection: collection}
@@ -209,17 +209,17 @@ func addKnown(list provenance.Knowledge, e store.Entry) (provenance.Knowledge, e
 	return list, nil
 }
 
-// Peer tells another space about this one and a branch of it.
+// Peer describes this space and one of its branches to another space.
 type Peer struct {
 	Space  string // the present incarnation of the other's history
 	Branch string
-	At     uint64               // the version of the space that Known is of
+	At     uint64               // the version of the space that Known describes
 	Scope  provenance.Scope     // what the caller may exchange
-	Known  provenance.Knowledge // what the branch knows of that
+	Known  provenance.Knowledge // the knowledge of the branch within Scope
 }
 
-// Peer returns what another space needs to know for an exchange of versions: of a branch at a version (0: the newest) and within a scope, of
-// which the caller may read what it sends and may write what it receives.
+// Peer describes a branch at a version (0: the newest) to another space for an exchange of versions within a scope. The scope is limited to
+// what the caller may read when it sends, and may write when it receives.
 func (a *Access) Peer(ctx context.Context, branch string, at uint64, within provenance.Scope, to Right) (Peer, error) {
 	s := a.space
 	if len(s.history) == 0 {
@@ -250,7 +250,7 @@ func (a *Access) Peer(ctx context.Context, branch string, at uint64, within prov
 	return Peer{Space: s.history[len(s.history)-1].ID, Branch: b.Name, At: at, Scope: scope, Known: known.Within(scope)}, err
 }
 
-// permitted returns the part of a scope that the caller has a right to. Its exceptions are withheld, which its reader must not learn.
+// permitted returns the part of a scope within the caller's rights. Exceptions become withheld namespaces, which stay secret.
 func (a *Access) permitted(within provenance.Scope, to Right) (provenance.Scope, error) {
 	permit := a.readable
 	if to == ToWrite {
@@ -275,16 +275,16 @@ func exactly(key store.Key) store.Range {
 	return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
 }
 
-// pastVersion is a version of a memory, and where it comes from.
+// pastVersion is a version of a memory, with its origin.
 type pastVersion struct {
 	store.Entry
 	origins []provenance.Version
 }
 
-// mostPast is how many versions of a memory are looked through.
+// mostPast bounds the versions of a memory that are examined.
 const mostPast = 100
 
-// past lists at most so many versions of a memory in a view, the newest first.
+// past lists at most mostPast versions of a memory in a view, newest first.
 func (s *Space) past(ctx context.Context, view store.Lineage, key store.Key, most int) ([]pastVersion, error) {
 	notes, _, err := s.engine.Versions(ctx, view, exactly(originKey(key)), "", most)
 	if err != nil {

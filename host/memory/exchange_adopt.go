@@ -7,11 +7,11 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// mostUnknown is how many memories of the default branch another space may lack for a new branch to be a fork of it.
+// mostUnknown bounds the memories of the default branch that the other space may lack if a new branch is to be a fork of it.
 const mostUnknown = 5000
 
-// Adopt makes the branch of an exchange, if there is none: a fork of the default one where all was known to the other space, or else an
-// empty one.
+// Adopt makes the branch of an exchange, if there is none: a fork of the default branch at a version that the other space knows, or else an
+// empty branch.
 func (a *Access) Adopt(ctx context.Context, branch string, known provenance.Knowledge, scope provenance.Scope, w Write) error {
 	if _, err := a.space.branch(branch); !isMissing(err) {
 		return err
@@ -63,7 +63,7 @@ func (s *Space) shared(ctx context.Context, known provenance.Knowledge, scope pr
 	}
 }
 
-// orNothing returns a version of a branch; 0: it is from before the branch.
+// orNothing returns a version of a branch, or 0 if it is older than the branch.
 func (s *Space) orNothing(at, made uint64) uint64 {
 	if at < made {
 		return 0
@@ -71,7 +71,7 @@ func (s *Space) orNothing(at, made uint64) uint64 {
 	return at
 }
 
-// firstUnknown returns the oldest version of a memory that is not known and has only such behind it.
+// firstUnknown returns the oldest version of a memory since which all versions are unknown.
 func (s *Space) firstUnknown(ctx context.Context, view store.Lineage, key store.Key, known provenance.Vector) (uint64, error) {
 	past, err := s.past(ctx, view, key, mostPast)
 	first := view[0].At

@@ -8,23 +8,23 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// resolutions is what a merge's resolutions bring along: values and deletions that are on neither branch. Hooks and quotas treat them
-// like a store or a deletion by the caller.
+// resolutions is the values and deletions of a merge's resolutions, which are on neither branch. Hooks and quotas treat them like a store or
+// a deletion by the caller.
 type resolutions struct {
 	access  *Access
-	asked   []ownChange // that hooks were asked about
-	decided *Stage      // with what hooks made of these; it commits nothing itself
+	asked   []ownChange // the changes that hooks were asked about
+	decided *Stage      // the decisions of the hooks; it is never committed
 	writes  []store.Write
 }
 
-// ownChange is one key's change by a resolution.
+// ownChange is the change of a key by a resolution.
 type ownChange struct {
 	key    store.Key
 	over   uint64 // the target's version that it replaces
 	record string // encoded, before hooks; empty: a deletion
 }
 
-// of returns what hooks made of a change; ok is false if they were not asked about it.
+// of returns a change as the hooks decided; ok is false if they were not asked about it.
 func (r *resolutions) of(c ownChange) (decided *record.Record, ok bool) {
 	if !slices.Contains(r.asked, c) {
 		return nil, false
