@@ -16,18 +16,18 @@ import (
 	"github.com/alcove-memory/alcove/host/space"
 )
 
-// mostBeginnings is of how many servers of one directory the last head is kept.
-const mostBeginnings = 100
+// mostAuditHeads is the number of servers of one directory whose last head is kept.
+const mostAuditHeads = 100
 
-// auditHeads keeps the last entry of this directory's audit log in the database, with those of other servers' logs: each has a chain of its
-// own. It has a line for each server of the directory, so that a log that was cut is noticed later, too.
+// auditHeads stores the last entry of this directory's audit log in the database, beside those of other servers, each with its own chain.
+// It has a line for each server of the directory, so that a truncated log is detected later.
 type auditHeads struct {
 	host   *Host
 	path   string
 	before []audit.Head // of earlier servers
 }
 
-// keepAuditHead keeps the head of the audit log in the database as often as the lease of the space is due.
+// keepAuditHead stores the head of the audit log in the database whenever the lease of the space is renewed.
 func (h *Host) keepAuditHead(ctx context.Context) error {
 	if h.among.lead == nil || h.space.Audit == nil || h.readOnly {
 		return nil
@@ -37,7 +37,7 @@ func (h *Host) keepAuditHead(ctx context.Context) error {
 	if to.before, err = audit.Anchored(to.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	to.before = to.before[max(0, len(to.before)-mostBeginnings+1):]
+	to.before = to.before[max(0, len(to.before)-mostAuditHeads+1):]
 	h.closers.Later("the head of the audit log in the database", space.Running(ctx, func(ctx context.Context) { h.space.Audit.RunAnchor(ctx, to, h.among.lead.Term()) }))
 	return nil
 }
@@ -55,7 +55,7 @@ func (a *auditHeads) Keep(_ context.Context, head audit.Head) error {
 	return a.host.documents.Write(a.path, text)
 }
 
-// chainOf names the audit log of a data directory among those of all machines.
+// chainOf returns a name for the audit log of a data directory that is unique among machines.
 func chainOf(dir string) string {
 	machine, _ := os.Hostname() // without one, the directory alone tells
 	sum := sha256.Sum256([]byte(machine + "\x00" + dir))

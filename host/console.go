@@ -20,7 +20,7 @@ func (s *service) openConsole(context.Context) (err error) {
 	return nil
 }
 
-// noConsole says why browsers that reach the site get no console, and what to do; empty: they get one.
+// noConsole returns why the site has no console for browsers, and the remedy; empty: it has one.
 func (s *site) noConsole() string {
 	switch {
 	case s.listener == nil:

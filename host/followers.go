@@ -30,15 +30,15 @@ import (
 
 const (
 	mostFollowers  = 50              // copies of spaces in memory
-	mostOpening    = 2               // of them being opened: calls that are answered meanwhile need the processor
-	followerIdle   = time.Minute     // after which one that nobody reads is closed
+	mostOpening    = 2               // copies being opened at a time: running calls need the processor
+	followerIdle   = time.Minute     // an unused copy is closed after this time
 	followerOpens  = time.Minute     // to open one
 	followerFailed = 2 * time.Second // before it is tried again
-	followerCall   = time.Hour       // after which a call becomes a task, which no other server knows
-	followWithin   = time.Second     // for a copy to be as new as asked, before the leader is asked
+	followerCall   = time.Hour       // a call becomes a task after this time; tasks are local to a server
+	followWithin   = time.Second     // for a copy to catch up, before the request goes to the leader
 	followerFolder = "followed"      // in the data directory: copies of blobs, by space
 
-	settingsNamespace  = "_"         // where families keep settings, which change searches by meaning
+	settingsNamespace  = "_"         // where families keep settings, which change semantic search
 	settingsCollection = "_settings" // and in which collection
 )
 
@@ -49,12 +49,12 @@ type followers struct {
 	opening chan struct{} // semaphore
 
 	mu    sync.Mutex
-	open  map[string]*follower // by space; those too that are being opened, and that could not be
+	open  map[string]*follower // by space; including those being opened and those that failed
 	ended bool
 	all   sync.WaitGroup
 }
 
-// follower is a copy of a space, and who may read it.
+// follower is a copy of a space, with the rights to read it.
 type follower struct {
 	name   string
 	opened chan struct{}
@@ -66,11 +66,11 @@ type follower struct {
 	admission admission.Admission
 	routes    map[string]http.Handler
 	ranked    bool // a family ranks searches
-	means     bool // searches by meaning need what the copy does not have
+	means     bool // semantic search needs an embedder that the copy does not have
 	closers   space.Closers
 }
 
-// serve answers a request that says how old its answer may be. It is false if the leader is to answer it.
+// serve answers a request that accepts an answer of some age. It returns false if the leader must answer.
 func (f *followers) serve(w http.ResponseWriter, r *http.Request, name, path string, a follow.Asked) bool {
 	arrived := time.Now()
 	call, ok := callOf(r, path)
@@ -94,7 +94,7 @@ func (f *followers) serve(w http.ResponseWriter, r *http.Request, name, path str
 		return false
 	}
 	defer done()
-	if call.Mean && !x.meansAsUsual(ctx) {
+	if call.Mean && !x.semanticReady(ctx) {
 		return false
 	}
 	w.Header().Set(follow.VersionHeader, strconv.FormatUint(version, 10))
@@ -142,14 +142,14 @@ func routeOf(path string) string {
 
 const mcpPath = "/mcp"
 
-// use reports whether this server answers reads of spaces that it does not lead: it is in touch with the database, and need not account for
-// each call where the space is led.
+// use reports whether this server answers reads of spaces that it does not lead: it reaches the database, and calls need no accounting at
+// the leader.
 func (f *followers) use() bool {
 	o := f.spaces.each
 	return f.spaces.sharing.member.Ready() == nil && !o.LogRequests && !o.LogCalls && o.Traces == ""
 }
 
-// of returns the copy of a space for a client that may use it. If there is none, one is opened meanwhile.
+// of returns the copy of a space for a client with the right to it. If there is none, it starts to open one.
 func (f *followers) of(r *http.Request, name string) *follower {
 	f.mu.Lock()
 	x := f.open[name]
@@ -203,13 +203,13 @@ func (x *follower) read(ctx context.Context, arrived time.Time, a follow.Asked) 
 	return x.copy.Read(ctx, arrived, a)
 }
 
-// meansAsUsual reports whether searches by meaning are the same here as where the space is led.
-func (x *follower) meansAsUsual(ctx context.Context) bool {
+// semanticReady reports whether semantic search gives the same results here as at the leader.
+func (x *follower) semanticReady(ctx context.Context) bool {
 	set, err := x.space.Memory.HasShared(ctx, settingsNamespace, settingsCollection)
 	return err == nil && !set && x.means
 }
 
-// openIn opens a copy. What is open when it fails is closed with it.
+// openIn opens a copy, or closes what it opened and returns an error.
 func (x *follower) openIn(ctx context.Context, s *Spaces) (err error) {
 	o, err := s.optionsOf(x.name)
 	if err != nil {
@@ -220,7 +220,7 @@ func (x *follower) openIn(ctx context.Context, s *Spaces) (err error) {
 		return err
 	}
 	o.Dir, o.Posture, o.Anchor = filepath.Join(s.sharing.dir, followerFolder, x.name), "", nil
-	opened, err := sightOf(ctx, o)
+	opened, err := positionOf(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -234,8 +234,8 @@ func (x *follower) openIn(ctx context.Context, s *Spaces) (err error) {
 	if err := x.space.Memory.Ready(ctx); err != nil {
 		return err
 	}
-	engine := x.space.Engine.(store.Following) // as sightOf found
-	if x.copy, err = follow.New(ctx, follow.Options{Engine: engine, Memory: x.space.Memory, Opened: opened, But: unfollowed()}); err != nil {
+	engine := x.space.Engine.(store.Following) // as positionOf found
+	if x.copy, err = follow.New(ctx, follow.Options{Engine: engine, Memory: x.space.Memory, Opened: opened, But: unneededDocuments()}); err != nil {
 		return err
 	}
 	x.closers.Later("the copy", x.copy.Close)
@@ -243,7 +243,7 @@ func (x *follower) openIn(ctx context.Context, s *Spaces) (err error) {
 	return nil
 }
 
-// serve makes what answers.
+// serve builds the handler of the copy.
 func (x *follower) serve(o Options) {
 	limits := connection.Limits{Keys: x.admission.Keys}.WithDefaults()
 	operations := rest.New(rest.Options{Dispatcher: x.space.Tools, Client: x.admission.Client, Limits: limits, Version: o.Version, Logger: o.Logger})
@@ -255,13 +255,13 @@ func (x *follower) serve(o Options) {
 	x.routes = map[string]http.Handler{operationsPath: operations.Routes()[operationsPath], mcpPath: messages.Handler()}
 }
 
-// unfollowed are documents that no read depends on.
-func unfollowed() []string {
+// unneededDocuments lists documents that reads do not depend on.
+func unneededDocuments() []string {
 	return append(serverFiles(), owner.OperatorsPath(""), owner.AuditHeadsPath("")+"/")
 }
 
-// sightOf returns where a space is, before anything of it is read, and removes what earlier copies left.
-func sightOf(ctx context.Context, o Options) (s store.Sight, err error) {
+// positionOf returns the position of a space before anything is read, and removes the files of earlier copies.
+func positionOf(ctx context.Context, o Options) (s store.Sight, err error) {
 	e, err := o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: true})
 	if err != nil {
 		return s, err
@@ -277,10 +277,10 @@ func sightOf(ctx context.Context, o Options) (s store.Sight, err error) {
 	if err := f.Tidy(ctx); err != nil {
 		return s, err
 	}
-	return f.Look(ctx, unfollowed()...)
+	return f.Look(ctx, unneededDocuments()...)
 }
 
-// admit reads who may read the space, and what families do in searches there.
+// admit loads the keys of the space, and which families take part in searches.
 func (x *follower) admit(ctx context.Context, dir string, s *Spaces, o Options) (err error) {
 	none := admission.Admission{TokenPath: "token of the space's data directory", ReadOnly: true, Refused: func(string, error) {}}
 	if x.admission, err = s.sharing.admission(none, x.name, dir, o.Clock); err != nil {
@@ -310,7 +310,7 @@ func (x *follower) admit(ctx context.Context, dir string, s *Spaces, o Options) 
 	return nil
 }
 
-// errUnled means that a space has no documents yet: its first leader brings them.
+// errUnled means that a space has no documents yet: its first leader writes them.
 var errUnled = errors.New("no server has led the space yet")
 
 // ranks reports whether a lock file has a family that ranks searches.
@@ -324,7 +324,7 @@ func ranks(file []byte) (bool, error) {
 	return false, err
 }
 
-// tidy closes copies that nobody reads, and forgets those that could not be opened.
+// tidy closes unused copies, and removes those that failed to open.
 func (f *followers) tidy() {
 	f.mu.Lock()
 	var unused []*follower

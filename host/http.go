@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// openHTTP listens for clients over HTTP, unless the server does for which this is one of several spaces.
+// openHTTP listens for HTTP clients, unless this is one of several spaces and their server listens.
 func (s *service) openHTTP(context.Context) (err error) {
 	s.task(s.serveHTTP)
 	if s.mount != nil {
@@ -49,7 +49,7 @@ func (s *service) openHTTP(context.Context) (err error) {
 	return listen.CheckExposure(s.site.listener, s.site.cert, required)
 }
 
-// withToken is where a server listens, without HTTP if there is no token, which clients would have to present.
+// withToken returns the listeners of a server, without HTTP if there is no token for clients to present.
 func (s *service) withToken(l Listen) Listen {
 	if l.HTTP != "" && s.host.admission.Token == "" {
 		s.host.options.Logger.Warn("going on without HTTP: there is no token, and none can be made in the data directory")
@@ -81,7 +81,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	return nil
 }
 
-// openJoin has people join who were invited.
+// openJoin serves the page on which invited people join.
 func (s *service) openJoin(context.Context) error {
 	if s.record.Path != "" || s.site.listener == nil {
 		return nil
@@ -98,7 +98,7 @@ func (s *service) openJoin(context.Context) error {
 	return nil
 }
 
-// openSpaces makes the server's further spaces ready to be opened.
+// openSpaces prepares the server's further spaces.
 func (s *service) openSpaces(ctx context.Context) (err error) {
 	if s.to.Spaces == nil {
 		return nil
@@ -117,13 +117,13 @@ func (s *service) openSpaces(ctx context.Context) (err error) {
 	return nil
 }
 
-// withoutFamilies tells why there are no families though there should be; nil: nothing is missing.
+// withoutFamilies returns why families are missing; nil: none are.
 func (h *Host) withoutFamilies() error { return h.space.Without }
 
-// readyWithin is how long a question whether the server is ready may wait for the answer to become yes.
+// readyWithin is how long a readiness check waits for the server to become ready.
 const readyWithin = time.Second
 
-// ready tells why clients would have to wait; nil when they would not.
+// ready returns why the server is not ready; nil: it is.
 func (h *Host) ready(ctx context.Context) error {
 	if err := h.Writable(); err != nil {
 		return fmt.Errorf("nothing can be stored: %w", err)
@@ -136,7 +136,7 @@ func (h *Host) ready(ctx context.Context) error {
 	return nil
 }
 
-// routes are what HTTP clients reach who were admitted.
+// routes returns the handlers for admitted HTTP clients.
 func (h *Host) routes() map[string]http.Handler {
 	routes := h.rest.Routes()
 	routes["/mcp"] = h.mcp.Handler()

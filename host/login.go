@@ -20,14 +20,14 @@ import (
 	"github.com/alcove-memory/alcove/host/space"
 )
 
-// logins are what the memories of a site have in common that let in who has no API key.
+// logins is the part of login without an API key that the memories of a site share.
 type logins struct {
-	common *oauth.Common   // of authorization servers, one for each memory; nil: there are none
-	secret []byte          // from which each has its own
-	issuer *issuer.Checker // of tokens of an authorization server elsewhere; nil: they are API keys
+	common *oauth.Common   // of the authorization servers of the memories; nil: there are none
+	secret []byte          // each memory derives its own from it
+	issuer *issuer.Checker // of tokens of an external authorization server; nil: they are API keys
 }
 
-// openLogins makes ready what lets in who has no API key, if anything is to. secret is called if there are to be authorization servers.
+// openLogins prepares logins without an API key, if any are configured. It calls secret if there are authorization servers.
 func (s *site) openLogins(o Options, secret func() ([]byte, error), closers *space.Closers) (err error) {
 	switch {
 	case s.IssuerRules != nil && s.Issuer == "":
@@ -74,7 +74,7 @@ func (s *site) issuerAt(path string) string {
 	return s.Issuer
 }
 
-// scopes are those of tokens; nil: they are unknown.
+// scopes returns the scopes of tokens; nil: they are unknown.
 func (s *site) scopes() []string {
 	if s.logins.common != nil {
 		return oauth.Scopes()
@@ -82,15 +82,15 @@ func (s *site) scopes() []string {
 	return nil
 }
 
-// oauthAt returns what the authorization server of the memory at a path is made with, as far as it is the site's.
+// oauthAt returns the site's part of the options of the authorization server of the memory at a path.
 func (s *site) oauthAt(path string, clock func() time.Time) oauth.Options {
 	mac := hmac.New(sha256.New, s.logins.secret)
 	mac.Write([]byte("the memory at " + path))
 	return oauth.Options{Common: s.logins.common, Issuer: s.Public + path, Register: s.OAuth.Register, Secret: mac.Sum(nil), Clock: clock}
 }
 
-// checkIssued returns what the holder of a token of the issuer may do in the memory at a path, and until when. A token for a space has the
-// space as its audience, so that none is for two of them.
+// checkIssued returns the rights of an issuer's token in the memory at a path, and their expiry. The audience of a token is one space, so
+// no token is valid for two.
 func (s *site) checkIssued(ctx context.Context, token, path string) (of keys.Subject, g keys.Grant, expires time.Time, err error) {
 	audience := s.IssuerRules.Audience
 	if audience == "" || path != "" {
@@ -99,7 +99,7 @@ func (s *site) checkIssued(ctx context.Context, token, path string) (of keys.Sub
 	return s.logins.issuer.Check(ctx, token, audience, strings.TrimPrefix(path, listen.SpacesPath))
 }
 
-// openOAuth opens the authorization server of the memory, if there is to be one.
+// openOAuth opens the authorization server of the memory, if one is configured.
 func (s *service) openOAuth(context.Context) error {
 	a, path := s.host.admission, s.record.Path
 	if s.site.logins.common == nil || a.ReadOnly {
@@ -122,11 +122,10 @@ func (s *service) openOAuth(context.Context) error {
 	return nil
 }
 
-// consentDevice is what the key of an invitation is called that was accepted on the page of consent.
+// consentDevice is the device name of a key that comes from an invitation accepted on the consent page.
 const consentDevice = "browser"
 
-// enter returns the id of the key that a person logs in with on the page of consent: theirs, or that of an invitation, which is accepted with
-// that.
+// enter returns the id of the key that a person logs in with on the consent page: their own, or that of an invitation, which it accepts.
 func (s *service) enter(secret string) (string, error) {
 	if keys.Is(secret) {
 		return s.host.admission.Enter(secret)
@@ -135,7 +134,7 @@ func (s *service) enter(secret string) (string, error) {
 	return key.ID, err
 }
 
-// openIssuer has the tokens of the issuer let in, if they are to become keys.
+// openIssuer admits tokens of the issuer, if they are configured to become keys.
 func (s *service) openIssuer(context.Context) error {
 	a, path := s.host.admission, s.record.Path
 	if s.site.logins.issuer == nil || a.ReadOnly {
@@ -154,7 +153,7 @@ func (s *service) openIssuer(context.Context) error {
 	return nil
 }
 
-// admitLogins has the admission to a space that need not be open let in who has no API key.
+// admitLogins adds logins without an API key to the admission of a space, which need not be open.
 func (s *site) admitLogins(a *admission.Admission, path string) {
 	if s.logins.common != nil {
 		a.Public = s.Public
@@ -168,7 +167,7 @@ func (s *site) admitLogins(a *admission.Admission, path string) {
 	}
 }
 
-// closedKeys are the keys of a space that is not open, as far as its authorization server asks for them.
+// closedKeys gives the authorization server of a closed space access to its keys.
 type closedKeys struct{ *keys.Keys }
 
 // RevokeToken implements oauth.Keys.
@@ -177,8 +176,8 @@ func (closedKeys) RevokeToken(string, string) error { return nil }
 // RevokeAuthorization implements oauth.Keys.
 func (closedKeys) RevokeAuthorization(string) error { return nil }
 
-// asks answers a request to the authorization server of a space that is not open, unless the request shows something that the space gave
-// out: strangers open no space, and do not learn whether there is one. It returns false then, and the space is to be opened.
+// asks answers a request to the authorization server of a closed space: strangers open no space, and do not learn whether it exists. It
+// returns false if the request has a credential that the space issued: then the space must be opened.
 func (s *Spaces) asks(w http.ResponseWriter, r *http.Request, name, path string) (answered bool) {
 	if !listen.HoldBody(w, r, oauth.LongestBody) {
 		return true
@@ -210,7 +209,7 @@ func (s *Spaces) asks(w http.ResponseWriter, r *http.Request, name, path string)
 	return !shows
 }
 
-// secretIn returns what keeps a secret of authorization servers in a data directory.
+// secretIn returns a function that loads or makes the secret of authorization servers in a data directory.
 func secretIn(dir string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		secret, err := listen.Token(owner.OAuthPath(dir))

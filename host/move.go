@@ -22,22 +22,22 @@ import (
 )
 
 const (
-	heldFor      = 10 * time.Second // for which nothing can be written at most while a store is moved
-	decideWithin = 30 * time.Second // a database has to say whether it was
-	movedFile    = "moved.json"     // how the last move of a data directory ended
+	longestPause = 10 * time.Second // the longest pause of writes while a store is moved
+	decideWithin = 30 * time.Second // for a database to confirm or deny the move
+	movedFile    = "moved.json"     // the outcome of the last move of a data directory
 	movedLimit   = 64 << 10         // bytes
 )
 
-// mover is the move of a host's store. The zero value is none.
+// mover moves the store of a host.
 type mover struct {
-	given  store.Driver // that options name, wherever the store is
+	given  store.Driver // of the options, wherever the store is
 	mu     sync.Mutex
-	busy   bool  // one is being copied
-	order  *move // that is to be done once the space is closed; nil: none
-	reopen bool  // the server opens the data directory anew when it ends
+	busy   bool  // a store is being copied
+	order  *move // the move to finish once the space is closed; nil: none
+	reopen bool  // the server reopens the data directory after it closes
 }
 
-// move is a move of a store that was copied.
+// move is a move whose store was copied.
 type move struct {
 	space.Pending
 	to     string       // for people
@@ -109,7 +109,7 @@ func (m *mover) begin() error {
 	return nil
 }
 
-// end ends the copying of a move, which is done when the space is closed unless there is an error.
+// end ends the copying of a move. Without an error, the move is finished when the space is closed.
 func (m *mover) end(order *move, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *mover) end(order *move, err error) {
 	}
 }
 
-// take returns the move that is to be done, once.
+// take returns the move to finish, and clears it.
 func (m *mover) take() (order *move) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,16 +133,16 @@ func (m *mover) copying() bool {
 	return m.busy
 }
 
-// reopens reports whether the data directory is to be opened anew.
+// reopens reports whether the data directory must be reopened.
 func (m *mover) reopens() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.reopen
 }
 
-// prepareMove finds out where the store is and where it is to be.
+// prepareMove finds the present and the future place of the store.
 func (h *Host) prepareMove(r operator.MoveStoreRequest) (*move, error) {
-	if err := h.changeable(); err != nil {
+	if err := h.checkOwned(); err != nil {
 		return nil, err
 	}
 	from, err := space.At(h.options.Dir)
@@ -156,7 +156,7 @@ func (h *Host) prepareMove(r operator.MoveStoreRequest) (*move, error) {
 	return order, err
 }
 
-// copyStore copies the store, and follows what is written until little is left.
+// copyStore copies the store, and then new writes until few are left.
 func (h *Host) copyStore(ctx context.Context, order *move) (begun operator.MoveBegun, err error) {
 	began := time.Now()
 	to, err := order.To.Driver(h.options.Driver)
@@ -193,7 +193,7 @@ func (h *Host) reached(step string) {
 	}
 }
 
-// switchOver moves what is left of the store, to which nothing is written any more, if it is to be moved.
+// switchOver finishes a move, if there is one. Nothing writes to the store any more.
 func (h *Host) switchOver(e store.Engine) error {
 	order := h.mover.take()
 	if order == nil {
@@ -216,10 +216,10 @@ func (h *Host) switchOver(e store.Engine) error {
 	return err
 }
 
-// finishMove copies the rest, and has the move decided: by a database, in one statement.
+// finishMove copies the rest and commits the move: a database decides it in one statement.
 func (h *Host) finishMove(order *move, e store.Engine) error {
 	h.reached("held")
-	ctx, cancel := context.WithTimeout(context.Background(), heldFor)
+	ctx, cancel := context.WithTimeout(context.Background(), longestPause)
 	defer cancel()
 	err := order.copy.Finish(ctx)
 	h.reached("finished")
@@ -253,7 +253,7 @@ func (h *Host) finishMove(order *move, e store.Engine) error {
 	return err
 }
 
-// decide has the database decide: the copy is there, or the space is not there any more. Whether it did shows then.
+// decide commits the move in the database: either the copy is there, or the space is gone. A later read shows the outcome.
 func (m *move) decide(ctx context.Context, e store.Engine) error {
 	if m.To.Store != space.InDirectory {
 		return m.staged.Place(ctx)

@@ -23,15 +23,15 @@ import (
 )
 
 const (
-	namingWithin  = 10 * time.Second // for the transaction that ends a name
-	namingLimit   = 4 << 10          // bytes of what one server asks another
-	namesLook     = 10 * time.Second // how often directories follow the names of their spaces
+	namingWithin  = 10 * time.Second // for the transaction that renames or deletes a space
+	namingLimit   = 4 << 10          // bytes of a request between servers
+	namesInterval = 10 * time.Second // how often directories are renamed after their spaces
 	sweepPause    = 200 * time.Millisecond
-	identityFile  = "space-identity.txt" // in the data directory of a shared space: whose files these are
+	identityFile  = "space-identity.txt" // in the data directory of a shared space: its identity
 	identityLimit = 256                  // bytes
 )
 
-// naming names the spaces that this server shares with others. It implements acts.Spaces.
+// naming lists, creates, renames and deletes shared spaces. It implements acts.Spaces.
 type naming struct{ s *Spaces }
 
 // List returns the spaces of the database.
@@ -47,7 +47,7 @@ func (n naming) Create(ctx context.Context, name string) error {
 	return nameError(n.s.sharing.table.Add(ctx, name))
 }
 
-// Rename has the leader of a space close it and give it another name.
+// Rename closes a space at its leader, and renames it.
 func (n naming) Rename(ctx context.Context, name, to string) error {
 	if err := folder.CheckName(to); err != nil {
 		return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
@@ -55,7 +55,7 @@ func (n naming) Rename(ctx context.Context, name, to string) error {
 	return n.end(ctx, name, to)
 }
 
-// Delete has the leader of a space close and delete it, and erases what it had.
+// Delete closes a space at its leader, deletes it, and erases its data.
 func (n naming) Delete(ctx context.Context, name string) error {
 	if err := n.end(ctx, name, ""); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (n naming) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// sweep erases what is left of deleted spaces.
+// sweep erases the remaining data of deleted spaces.
 func (s *Spaces) sweep(ctx context.Context) error {
 	for {
 		left, err := s.sharing.table.Sweep(ctx)
@@ -81,12 +81,12 @@ func (s *Spaces) sweep(ctx context.Context) error {
 	}
 }
 
-// nameEnd is what one server asks the leader of a space to do with its name.
-type nameEnd struct {
+// nameChange is a request to the leader of a space to rename or delete it.
+type nameChange struct {
 	To string `json:"to,omitempty"` // empty: the space is deleted
 }
 
-// end has the leader of a space end its name. to is the next one; empty: the space is deleted.
+// end has the leader rename a space, or delete it if to is empty.
 func (n naming) end(ctx context.Context, name, to string) error {
 	g := n.s.sharing
 	if name == g.own {
@@ -106,10 +106,10 @@ func (n naming) end(ctx context.Context, name, to string) error {
 	if !there {
 		return nameError(cmp.Or(g.table.Former(ctx, name), fmt.Errorf("space %.80q: %w", name, store.ErrNotFound)))
 	}
-	body, _ := json.Marshal(nameEnd{to}) // a text
+	body, _ := json.Marshal(nameChange{to}) // a text
 	return g.member.Try(ctx, name, func(at cluster.Route) error {
 		if at.Here {
-			return n.s.endName(ctx, name, to)
+			return n.s.changeName(ctx, name, to)
 		}
 		answer, err := g.forward.Ask(ctx, at, namesPath+name, body)
 		if err != nil {
@@ -119,7 +119,7 @@ func (n naming) end(ctx context.Context, name, to string) error {
 	})
 }
 
-// peerError is the error that another server answered; nil: it did what it was asked for.
+// peerError returns the error in the answer of another server; nil: the request succeeded.
 func peerError(answer cluster.Answer) error {
 	if answer.Status == http.StatusOK {
 		return nil
@@ -137,7 +137,7 @@ func peerError(answer cluster.Answer) error {
 	return &memory.Error{Code: said.Error.Code, Message: said.Error.Message, Retryable: said.Error.Retryable}
 }
 
-// nameError gives errors about names their codes.
+// nameError gives an error about a name its code.
 func nameError(err error) error {
 	var was *store.FormerError
 	switch {
@@ -157,17 +157,17 @@ func nameError(err error) error {
 	return err
 }
 
-// nameHere ends the name of a space that this server leads, or is to lead, as another server asks.
-func (s *Spaces) nameHere(r *http.Request, name string) error {
-	var asked nameEnd
+// changeNameHere renames or deletes a space that this server leads, or is to lead, at the request of another server.
+func (s *Spaces) changeNameHere(r *http.Request, name string) error {
+	var asked nameChange
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, namingLimit)).Decode(&asked); err != nil {
 		return &memory.Error{Code: memory.InvalidArgument, Message: "read what is to be done with a name: " + err.Error()}
 	}
-	return s.endName(r.Context(), name, asked.To)
+	return s.changeName(r.Context(), name, asked.To)
 }
 
-// endName closes a space, and ends its name while this server still leads it. Clients wait, and are told then.
-func (s *Spaces) endName(ctx context.Context, name, to string) error {
+// changeName closes a space, and renames or deletes it while this server still leads it. Clients wait meanwhile.
+func (s *Spaces) changeName(ctx context.Context, name, to string) error {
 	err := s.closeFor(ctx, name, func(server string) error {
 		within, cancel := context.WithTimeout(context.Background(), namingWithin)
 		defer cancel()
@@ -186,13 +186,13 @@ func (s *Spaces) endName(ctx context.Context, name, to string) error {
 	return nil
 }
 
-// lastDeed is done with a space when it is closed, while this server still leads it.
-type lastDeed struct {
+// closeAction runs when a space has closed, while this server still leads it.
+type closeAction struct {
 	do  func(server string) error
 	err error // of do; or why it was not called
 }
 
-// closeFor closes a space for a last deed. Nobody can open it before that is done.
+// closeFor closes a space and runs do. The space cannot be opened meanwhile.
 func (s *Spaces) closeFor(ctx context.Context, name string, do func(server string) error) error {
 	s.mu.Lock()
 	o := s.open[name]
@@ -204,12 +204,12 @@ func (s *Spaces) closeFor(ctx context.Context, name string, do func(server strin
 		s.mu.Unlock()
 		return cluster.ErrMoving
 	case o == nil:
-		o = s.begin(name) // which takes the lead, and opens nothing
+		o = s.begin(name) // takes the lease; serve opens nothing because onClose is set
 	default:
 		o.stop()
 	}
-	last := &lastDeed{do: do}
-	o.ending, o.last = true, last
+	last := &closeAction{do: do}
+	o.ending, o.onClose = true, last
 	s.mu.Unlock()
 	select {
 	case <-o.closed:
@@ -219,16 +219,16 @@ func (s *Spaces) closeFor(ctx context.Context, name string, do func(server strin
 	}
 }
 
-// deed is the last deed of a space; nil: it has none.
-func (s *Spaces) deed(o *openSpace) *lastDeed {
+// closeActionOf returns the close action of a space, or nil.
+func (s *Spaces) closeActionOf(o *openSpace) *closeAction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return o.last
+	return o.onClose
 }
 
-// doLast does the last deed of a space that is closed.
-func (s *Spaces) doLast(o *openSpace) {
-	switch last := s.deed(o); {
+// runCloseAction runs the close action of a closed space.
+func (s *Spaces) runCloseAction(o *openSpace) {
+	switch last := s.closeActionOf(o); {
 	case last == nil:
 	case o.lead == nil:
 		last.err = cmp.Or(o.failure, cluster.ErrMoving)
@@ -237,8 +237,8 @@ func (s *Spaces) doLast(o *openSpace) {
 	}
 }
 
-// keepNames has directories follow the names of their spaces, and erases deleted spaces that another server did not.
-func (s *Spaces) keepNames(ctx context.Context) {
+// maintainNames renames directories after their spaces, and finishes the erasure of deleted spaces.
+func (s *Spaces) maintainNames(ctx context.Context) {
 	for {
 		err := errors.Join(s.followNames(ctx), s.dropCopies(ctx))
 		if err == nil {
@@ -250,12 +250,12 @@ func (s *Spaces) keepNames(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(namesLook):
+		case <-time.After(namesInterval):
 		}
 	}
 }
 
-// identities are which spaces the directories of the folder belong to. The caller holds naming.
+// identities returns the identity of the space of each directory in the folder. The caller holds naming.
 func (s *Spaces) identities() (map[string]string, error) {
 	if s.claimed != nil {
 		return s.claimed, nil
@@ -275,7 +275,7 @@ func (s *Spaces) identities() (map[string]string, error) {
 	return all, err
 }
 
-// identityIn is whose files a data directory has; empty: it does not say.
+// identityIn returns the identity of the space of a data directory; empty: it has none.
 func identityIn(dir string) (string, error) {
 	data, err := regular.Read(filepath.Join(dir, identityFile), identityLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -287,7 +287,7 @@ func identityIn(dir string) (string, error) {
 	return string(bytes.TrimSpace(data)), nil
 }
 
-// followNames renames the directories of renamed spaces, and sets those of deleted ones aside.
+// followNames renames the directories of renamed spaces, and retires those of deleted ones.
 func (s *Spaces) followNames(ctx context.Context) error {
 	s.naming.Lock()
 	defer s.naming.Unlock()
@@ -322,7 +322,7 @@ func (s *Spaces) isOpen(name string) bool {
 	return s.open[name] != nil
 }
 
-// claimNamed makes a data directory that of the space which has a name now, unless it is already.
+// claimNamed assigns a data directory to the space that has the name now, unless it is assigned.
 func (s *Spaces) claimNamed(name, dir string) error {
 	if has, err := identityIn(dir); err != nil || has != "" {
 		return err
@@ -336,7 +336,7 @@ func (s *Spaces) claimNamed(name, dir string) error {
 	})
 }
 
-// claim makes a data directory that of the space with an identity. If it has the files of another one, these follow that one's name.
+// claim assigns a data directory to the space with an identity. Files of another space move to that space's name.
 func (s *Spaces) claim(ctx context.Context, name, dir, identity string) error {
 	if name == s.sharing.own {
 		return nil
@@ -360,7 +360,7 @@ func (s *Spaces) claim(ctx context.Context, name, dir, identity string) error {
 	return err
 }
 
-// makeRoomFor has the files of another space leave a directory.
+// makeRoomFor moves the files of another space out of a directory.
 func (s *Spaces) makeRoomFor(ctx context.Context, name, dir, has string) error {
 	list, err := s.sharing.table.Identify(ctx, nil, []string{has})
 	if err != nil {
@@ -379,7 +379,7 @@ func (s *Spaces) makeRoomFor(ctx context.Context, name, dir, has string) error {
 	return os.MkdirAll(dir, 0o700)
 }
 
-// followName has a directory follow its space, which has another name now; empty: it was deleted. The caller holds naming.
+// followName renames a directory after its space, or retires it if to is empty. The caller holds naming.
 func (s *Spaces) followName(name, to string) error {
 	dir, next := filepath.Join(s.options.Dir, name), filepath.Join(s.options.Dir, to)
 	at, err := space.At(dir)
@@ -400,7 +400,7 @@ func (s *Spaces) followName(name, to string) error {
 	return durable.SyncDir(s.options.Dir)
 }
 
-// leave ends what this server has in the directory of a space.
+// leave closes the sockets and the lock of this server in the directory of a space.
 func (g *sharing) leave(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -415,7 +415,7 @@ func (g *sharing) leave(name string) {
 	}
 }
 
-// leaveMoved leaves the directory of a space that was moved into it, to a server of its own.
+// leaveMoved leaves a directory that a store was moved into, so that a server of its own can open it.
 func (s *Spaces) leaveMoved(name, dir string) {
 	if at, err := space.At(dir); err != nil || at.Store != space.InDirectory || name == s.sharing.own {
 		return
@@ -426,7 +426,7 @@ func (s *Spaces) leaveMoved(name, dir string) {
 	s.sharing.leave(name)
 }
 
-// forgetIdentity makes a directory that of the space which its store was moved to.
+// forgetIdentity removes the identity of a directory whose store was moved into it.
 func forgetIdentity(dir string) error {
 	if err := os.Remove(filepath.Join(dir, identityFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -434,7 +434,7 @@ func forgetIdentity(dir string) error {
 	return nil
 }
 
-// dropCopies removes the files of copies of spaces whose name ended.
+// dropCopies removes the copies of renamed and deleted spaces.
 func (s *Spaces) dropCopies(ctx context.Context) error {
 	in := filepath.Join(s.sharing.dir, followerFolder)
 	list, err := os.ReadDir(in)
@@ -461,7 +461,7 @@ func (s *Spaces) dropCopies(ctx context.Context) error {
 	return err
 }
 
-// dropNamed closes the copy of a space whose name ended. It is true once there is none.
+// dropNamed closes the copy of a space. It returns true once there is none.
 func (f *followers) dropNamed(name string) bool {
 	f.mu.Lock()
 	x := f.open[name]

@@ -52,7 +52,7 @@ type Host struct {
 	options   Options
 	among     among
 	keys      *keys.Keys
-	operators *operators.Operators // that reach the server from elsewhere
+	operators *operators.Operators // on other machines
 	documents *state.Documents
 	lock      *owner.Lock
 	dir       *os.File // the data directory, open so that no other gets its inode
@@ -71,7 +71,7 @@ type Host struct {
 	mover     mover
 
 	exposed atomic.Bool                         // other machines can connect
-	address atomic.Pointer[operator.HubAddress] // where people join the server; nil: nowhere
+	address atomic.Pointer[operator.HubAddress] // where people join the server; nil: they cannot
 
 	closing sync.Once
 	closed  error
@@ -82,7 +82,7 @@ type Host struct {
 // error is an owner.OwnedError.
 func Open(ctx context.Context, o Options) (*Host, error) { return openAmong(ctx, o, among{}) }
 
-// among is what a server gives a space that is one of several. The zero value is that of a space alone.
+// among is what a server shares with one of its spaces. The zero value is for a space alone.
 type among struct {
 	common space.Common
 	lock   *owner.Lock   // of the data directory, which stays the server's; nil: the host acquires it
@@ -125,7 +125,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDocuments(ctx); err != nil {
 		return err
 	}
-	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Documents: h.documents, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Documents: h.documents, Changeable: h.checkOwned, Ended: h.keyRevoked, Exceeded: h.account.Exceeded}); err != nil {
 		return err
 	}
 	h.operators = &operators.Operators{Path: owner.OperatorsPath(h.options.Dir), Clock: h.options.Clock, Write: h.documents.Write}
@@ -167,7 +167,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	return h.openFronts()
 }
 
-// openDocuments brings the files up to date that follow the space from server to server.
+// openDocuments updates the files that move with the space from server to server.
 func (h *Host) openDocuments(ctx context.Context) (err error) {
 	o := h.documentOptions()
 	o.Server = serverFiles()
@@ -184,18 +184,18 @@ func (h *Host) openDocuments(ctx context.Context) (err error) {
 	return err
 }
 
-// documentOptions say which files of the data directory follow the space.
+// documentOptions select the files of the data directory that move with the space.
 func (h *Host) documentOptions() state.Options {
 	return state.Options{Dir: h.options.Dir, Clock: h.options.Clock, Logger: h.options.Logger, Folders: []string{modules.Folder, owner.AuditHeadsPath("")},
 		Files: append([]string{"keys.json", "keys.required", registry.File, "embedders.json", owner.OperatorsPath("")}, serverFiles()...)}
 }
 
-// serverFiles are the documents that a server alone writes.
+// serverFiles are the documents that only servers write.
 func serverFiles() []string {
 	return []string{owner.HTTPSessionsPath(""), owner.OAuthCodesPath(""), owner.ConsoleSessionsPath("")}
 }
 
-// following returns a file that follows the space to its next server, and what replaces it; nil: it follows none.
+// following returns a document that moves with the space, and a function that replaces it; nil: none does.
 func (h *Host) following(path string) (data []byte, keep func([]byte) error, err error) {
 	if h.readOnly || !h.documents.Follow() {
 		return nil, nil, nil
@@ -215,7 +215,7 @@ func (h *Host) limits() limits {
 	return leading{h.keys, h.among.lead}
 }
 
-// limits is what front ends and the dispatcher ask about a call.
+// limits admits the calls of front ends and the dispatcher.
 type limits interface {
 	tool.Limits
 	connection.Keys
@@ -235,7 +235,7 @@ func (l leading) Begin(key string) (end func(), err error) {
 	return l.Keys.Begin(key)
 }
 
-// openTraces returns what records spans; nil: nothing does.
+// openTraces returns the recorder of spans; nil: spans are not recorded.
 func (h *Host) openTraces(ctx context.Context) (trace.Recorder, error) {
 	if h.options.Traces == "" {
 		return nil, nil
@@ -248,7 +248,7 @@ func (h *Host) openTraces(ctx context.Context) (trace.Recorder, error) {
 	return r, nil
 }
 
-// openFronts makes what serves clients.
+// openFronts opens the front ends.
 func (h *Host) openFronts() error {
 	views, err := console.Views()
 	if err != nil {
@@ -277,12 +277,12 @@ func (h *Host) openFronts() error {
 	return nil
 }
 
-// refusesWrites reports whether no client may write.
+// refusesWrites reports whether all clients are read-only.
 func (h *Host) refusesWrites() bool {
 	return h.options.ReadOnly || h.readOnly || h.options.Follow != nil
 }
 
-// whyReadOnly is what clients are told that write nevertheless; empty: nothing is to be said.
+// whyReadOnly is the reason in the error of a refused write; empty: the default.
 func (h *Host) whyReadOnly() string {
 	if h.options.Follow == nil {
 		return ""
@@ -335,7 +335,7 @@ func (h *Host) openDir() (err error) {
 	return d.ForgetTranscripts() // of another store, which was removed
 }
 
-// mustHaveStore is for a directory in which none can be made.
+// mustHaveStore returns an error if the directory has no store and none can be made.
 func (h *Host) mustHaveStore() error {
 	has, err := space.DirectoryWith(h.options.Dir, h.options.Driver).HasStore()
 	if err == nil && !has {
@@ -353,7 +353,7 @@ func (h *Host) openHTTPSessions() (err error) {
 	h.kept, err = httpsessions.Open(httpsessions.Options{Path: path, Clock: h.options.Clock, Logger: h.options.Logger, Changed: func() {
 		select {
 		case changed <- struct{}{}:
-		default: // it is kept soon
+		default: // a save is pending
 		}
 	}})
 	if err != nil {
@@ -366,11 +366,11 @@ func (h *Host) openHTTPSessions() (err error) {
 	return nil
 }
 
-// sessionsAfter is how long changes of sessions are gathered before they are kept for another server.
+// sessionsAfter is how long changes of sessions are gathered before they are saved for another server.
 const sessionsAfter = 200 * time.Millisecond
 
-// followSessions keeps the sessions of HTTP clients for the server that leads the space next. What it has not kept yet when this one dies
-// costs sessions, not memories.
+// followSessions saves the sessions of HTTP clients for the next leader of the space. If this server dies, unsaved changes of sessions are
+// lost, but no memories.
 func (h *Host) followSessions(ctx context.Context, path string, changed <-chan struct{}) {
 	keep := func() {
 		if err := h.documents.Edited(path); err != nil {
@@ -391,7 +391,7 @@ func (h *Host) followSessions(ctx context.Context, path string, changed <-chan s
 	}
 }
 
-// keptSessions is what keeps the sessions of HTTP clients, or nil.
+// keptSessions returns the file of HTTP sessions, or nil.
 func (h *Host) keptSessions() mcp.Kept {
 	if h.kept == nil {
 		return nil
@@ -399,8 +399,8 @@ func (h *Host) keptSessions() mcp.Kept {
 	return h.kept
 }
 
-// keyEnded forgets what is kept for the holders of a key.
-func (h *Host) keyEnded(id string) {
+// keyRevoked removes what is stored for the holders of a key.
+func (h *Host) keyRevoked(id string) {
 	if h.kept != nil {
 		h.kept.DeleteOf(id)
 	}
@@ -432,8 +432,8 @@ func (h *Host) sessionEnded(s sessions.Session) {
 	}
 }
 
-// changeable says why the files of the data directory must not be changed: the directory may belong to another server by now.
-func (h *Host) changeable() error {
+// checkOwned returns an error if another server may own the data directory by now: its files must not be changed then.
+func (h *Host) checkOwned() error {
 	if err := h.Writable(); err != nil {
 		return err
 	}
@@ -443,7 +443,7 @@ func (h *Host) changeable() error {
 	return nil
 }
 
-// Operator carries out operators' acts for this process.
+// Operator runs operator commands in this process.
 func (h *Host) Operator() *admin.Server {
 	acts := h.acts()
 	return operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: h.options.Logger, Record: acts})
@@ -469,16 +469,14 @@ func (h *Host) Close() error {
 	return h.closed
 }
 
-// Locked reports whether families run only as the lock file says, and nothing is granted.
+// Locked reports whether the data directory is locked: only families in the lock file run, and grants are refused.
 func (h *Host) Locked() bool { return h.space.Locked() }
 
-// Memory is the memory of the data directory, for a program that serves it and uses it, too: what it writes as a caller is checked,
-// indexed and told of as what clients write.
+// Memory returns the memory, for a program that embeds the server. Its writes are checked, indexed and announced like those of clients.
 func (h *Host) Memory() *memory.Space { return h.space.Memory }
 
-// Token is what HTTP clients present; empty: the directory has none, and cannot be written.
+// Token returns the token of HTTP clients; empty: the directory has none and is read-only.
 func (h *Host) Token() string { return h.admission.Token }
 
-// Writable tells why nothing can be written though it should be: the files of the store are gone, for instance. nil when
-// writes are kept, or are refused by intention.
+// Writable returns why writes fail unexpectedly, such as deleted store files; nil if they succeed or the server is read-only.
 func (h *Host) Writable() error { return h.space.Writable() }

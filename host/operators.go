@@ -17,7 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/operators"
 )
 
-// openOperators listens for operators of other machines, if it is told to.
+// openOperators listens for operators on other machines, if configured.
 func (s *service) openOperators(context.Context) error {
 	o := s.to.Operators
 	if o.Address == "" || s.mount != nil {
@@ -41,7 +41,7 @@ func listenOperators(o OperatorsListen) (net.Listener, error) {
 	return listen.Mutual(o.Address, cert, o.Clients)
 }
 
-// operators serves acts of those whose requests as knows.
+// operators serves the requests of operators. as adds their identity to a request's context.
 func (s *service) operators(as func(*http.Request) (context.Context, error)) *admin.Server {
 	acts := s.host.acts()
 	acts.Console = s.ticket
@@ -52,12 +52,12 @@ func (s *service) operators(as func(*http.Request) (context.Context, error)) *ad
 	if m := s.shared(); m != nil && m.spaces != nil {
 		acts.Spaces = naming{m.spaces}
 	}
-	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.changeable, Record: acts})
+	server := operator.NewServer(acts.Bindings(), operator.ServerOptions{Logger: s.host.options.Logger, Begin: s.use.Begin, Changeable: s.host.checkOwned, Record: acts})
 	server.As = as
 	return server
 }
 
-// onSocket is the context of an act that a process of this machine asks for.
+// onSocket returns the context of a request from a process on this machine.
 func onSocket(r *http.Request) (context.Context, error) {
 	p := operator.Person{UID: -1, Reason: admin.ReasonOf(r)}
 	if uid, known, err := owner.PeerOf(admin.ConnOf(r)); err == nil && known {
@@ -69,12 +69,12 @@ func onSocket(r *http.Request) (context.Context, error) {
 	return operator.By(r.Context(), p), nil
 }
 
-// onConsole is the context of an act that a browser asks for in the operator's session.
+// onConsole returns the context of a request from the console in the operator's session.
 func onConsole(r *http.Request) (context.Context, error) {
 	return operator.By(r.Context(), operator.Person{UID: -1, Via: "the console", From: addressOf(r)}), nil
 }
 
-// overTLS is the context of an act that a program with a certificate and the key of an operator asks for.
+// overTLS returns the context of a request with the certificate and key of an operator.
 func (h *Host) overTLS(r *http.Request) (context.Context, error) {
 	ctx, err := overTLS(r, h.operators)
 	if err != nil {
@@ -83,7 +83,7 @@ func (h *Host) overTLS(r *http.Request) (context.Context, error) {
 	return ctx, err
 }
 
-// overTLS is the context of an act that a program with a certificate and the key of one of the operators asks for.
+// overTLS returns the context of a request with the certificate and key of an operator.
 func overTLS(r *http.Request, of *operators.Operators) (context.Context, error) {
 	secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who, err := of.Enter(secret)

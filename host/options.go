@@ -15,7 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/tool/core"
 )
 
-// Options say what to open, and how. The zero value but for Dir works.
+// Options configure Open. Only Dir is required.
 type Options = space.Options
 
 // FamilyModule is a family that the program carries.
@@ -27,45 +27,45 @@ const DefaultHTTP = "127.0.0.1:9742"
 // DefaultProfile is the set of tools that clients are offered unless they ask for another.
 const DefaultProfile = profile.Agent
 
-// Listen says where to serve.
+// Listen configures Serve.
 type Listen struct {
 	Socket       string             // path; empty: the data directory's own
 	HTTP         string             // address; empty: none
-	HTTPOptional bool               // go on without HTTP when its address is in use
+	HTTPOptional bool               // serve without HTTP when its address is in use
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
-	TLSOwn       []string           // names for which the server makes a certificate by an authority of its own; nil: none
-	ACME         *ACME              // how certificates come from an authority, but for the folder; nil: they do not
-	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	TLSOwn       []string           // names for a certificate from the server's own authority; nil: none
+	ACME         *ACME              // how to get certificates from an authority, but for the folder; nil: no ACME
+	Issuer       string             // the authorization server to announce to HTTP clients without a token; empty: none
 	IssuerRules  *keys.Issuer       // how tokens of the issuer, which are JWTs, become keys; nil: the issuer hands out API keys
-	Public       string             // the URL by which clients elsewhere reach the server, without a path; empty: none
-	OAuth        OAuth              // of clients that persons let in
-	Console      *bool              // whether the console is served over HTTP; nil: only to this machine
-	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
-	Operators    OperatorsListen    // where operators of other machines are served; the zero one: nowhere
+	Public       string             // the server's URL for clients on other machines, without a path; empty: none
+	OAuth        OAuth              // for clients that people authorize
+	Console      *bool              // serve the console over HTTP; nil: to this machine only
+	RequireKeys  *bool              // refuse clients without an API key, now and in later servers; nil: as before
+	Operators    OperatorsListen    // the listener for operators on other machines; zero: none
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Spaces       *SpacesOptions     // further spaces to serve; nil: none
 	Started      func(owner.Record) // called when clients can connect; may be nil
-	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
+	Look         time.Duration      // how often to check that the files by which clients find the server exist; 0: 500 ms
 
 	mount *mount // serve HTTP below a path of another Serve; nil: on HTTP
 }
 
-// ACME is how certificates come from an authority.
+// ACME configures certificates from an authority.
 type ACME = certificate.ACME
 
-// OAuth says whether the server is an authorization server, at its public URL.
+// OAuth configures the authorization server at the public URL.
 type OAuth struct {
 	Serve    bool
-	Register bool         // clients may register; otherwise only those come in that are named by the URL of their metadata
-	Fetch    *http.Client // reads that metadata; nil: a client that connects to the public internet alone
+	Register bool         // let clients register; otherwise only those with a metadata URL are admitted
+	Fetch    *http.Client // reads that metadata; nil: a client limited to the public internet
 }
 
 // OperatorsListen is a listener for operators, by TLS with certificates on both sides.
 type OperatorsListen struct {
 	Address   string
 	Cert, Key string // the server's certificate and its key, files in PEM
-	Clients   string // a file of the certificates of the authority that issues those of clients
+	Clients   string // a file with the certificates of the authority of client certificates
 }
 
 // mount is where one of several spaces is served.
@@ -78,7 +78,7 @@ type mount struct {
 
 // sharedMount is where a space is served that several servers share: its server has the sockets.
 type sharedMount struct {
-	space   string        // its name, which clients of the socket may say
+	space   string        // its name, as clients of the socket give it
 	clients *listen.Inbox // of the socket
 	acts    http.Handler  // of operators; set before mount.serve is called
 	spaces  *Spaces       // of the server, for its own memory's operators; nil: it is another space

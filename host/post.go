@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	postClients = 1024 // connections of clients to a post
+	postClients = 1024 // client connections
 	helloFirst  = 10 * time.Second
 )
 
-// post is where the clients and operators of this machine find a shared space, whoever leads it.
+// post is the sockets of a shared space for clients and operators on this machine, whichever server leads it.
 type post struct {
 	name      string
 	dir       string
@@ -98,7 +98,7 @@ func (g *sharing) start(s *shared, p *post) {
 	begin(func() { s.accept(ctx, p) })
 }
 
-// wait waits until all posts have ended. None begins any more.
+// wait prevents new posts, and waits until all have ended.
 func (g *sharing) wait() {
 	g.mu.Lock()
 	g.ended = true
@@ -106,7 +106,7 @@ func (g *sharing) wait() {
 	g.running.Wait()
 }
 
-// ensurePost has a post for a space, so that commands on this machine find it.
+// ensurePost opens the post of a space, so that commands on this machine find it.
 func (s *shared) ensurePost(name string) error {
 	g := s.sharing
 	dir, err := s.spaces.dirOf(name)
@@ -150,7 +150,7 @@ func (s *shared) accept(ctx context.Context, p *post) {
 			return
 		}
 		if err != nil {
-			time.Sleep(helloFirst / 100) // such as when there are no more file descriptors
+			time.Sleep(helloFirst / 100) // for example, no file descriptors are left
 			continue
 		}
 		select {
@@ -166,7 +166,7 @@ func (s *shared) accept(ctx context.Context, p *post) {
 	}
 }
 
-// client has the leader of its space serve a client of the socket.
+// client connects a client of the socket to the leader of its space.
 func (s *shared) client(ctx context.Context, p *post, conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(helloFirst))
 	from := bufio.NewReaderSize(conn, owner.HelloLimit)
@@ -177,7 +177,7 @@ func (s *shared) client(ctx context.Context, p *post, conn net.Conn) {
 	}
 	var hello struct{ Space string }
 	name := p.name
-	if json.Unmarshal(first, &hello) == nil && hello.Space != "" { // the leader tells what is wrong with others
+	if json.Unmarshal(first, &hello) == nil && hello.Space != "" { // the leader reports other errors
 		name = hello.Space
 	}
 	if name != p.name {
@@ -194,7 +194,7 @@ func (s *shared) client(ctx context.Context, p *post, conn net.Conn) {
 	}
 }
 
-// carry has a client served here, or by another server. If there is an error, it was not served.
+// carry serves a client here, or connects it to another server. After an error, the client was not served.
 func (s *shared) carry(ctx context.Context, conn net.Conn, name string, to cluster.Route) error {
 	if to.Here {
 		return s.spaces.clientHere(ctx, name, func() (net.Conn, error) { return conn, nil })
@@ -218,7 +218,7 @@ func (s *shared) carry(ctx context.Context, conn net.Conn, name string, to clust
 	return nil
 }
 
-// acts serves operators of a space, whose requests as knows: what is asked of this server here, and the rest where the space is led.
+// acts serves the operators of a space: requests about this server here, all others at the leader. as adds the operator's identity.
 func (s *shared) acts(name string, as func(*http.Request) (context.Context, error)) http.Handler {
 	own := operator.NewServer(s.bindings(), operator.ServerOptions{Logger: s.options.Logger})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -256,11 +256,11 @@ func (s *shared) acts(name string, as func(*http.Request) (context.Context, erro
 
 // Headers of an act on its way to the leader of its space.
 const (
-	operatorHeader = "Alcove-Operator" // who asks for it, as the server that was asked knows
-	reachedHeader  = "Alcove-Reached"  // where browsers on the machine of that server reach it
+	operatorHeader = "Alcove-Operator" // the operator, as the receiving server identified them
+	reachedHeader  = "Alcove-Reached"  // the receiving server's URL for browsers on its machine
 )
 
-// noteOperator notes on a request for an act who sends it, in place of what its client sent there.
+// noteOperator sets the header with the operator of a request, and drops what the client sent in it.
 func (s *shared) noteOperator(r *http.Request, p operator.Person, to cluster.Route) {
 	if !to.Here && p.Via == "" {
 		p.Via, p.From = "another server", s.address
@@ -270,10 +270,10 @@ func (s *shared) noteOperator(r *http.Request, p operator.Person, to cluster.Rou
 	r.Header.Set(reachedHeader, s.site.urlHere(s.record))
 }
 
-// reachedKey is the context key of where browsers on the machine of an operator reach the server that was asked.
+// reachedKey is the context key of the receiving server's URL for browsers on the operator's machine.
 type reachedKey struct{}
 
-// ofPost is the context of an act that some server was asked for, which knows by whom.
+// ofPost returns the context of a request that another server received and authenticated.
 func ofPost(r *http.Request) (context.Context, error) {
 	p := operator.Person{UID: -1}
 	if err := json.Unmarshal([]byte(r.Header.Get(operatorHeader)), &p); err != nil {
@@ -282,7 +282,7 @@ func ofPost(r *http.Request) (context.Context, error) {
 	return operator.By(context.WithValue(r.Context(), reachedKey{}, r.Header.Get(reachedHeader)), p), nil
 }
 
-// bindings are the acts on this server.
+// bindings returns the operator commands about this server.
 func (s *shared) bindings() []operator.Binding {
 	return []operator.Binding{
 		operator.GetCluster.By(func(context.Context, operator.None) (operator.Cluster, error) {

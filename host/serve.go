@@ -16,8 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/space"
 )
 
-// Serve serves clients until ctx ends or, if so asked, nobody uses the server. Calls that run then may
-// finish.
+// Serve serves clients until ctx ends, or until the server is idle if Listen.Idle is set. Running calls may finish.
 func (h *Host) Serve(ctx context.Context, l Listen) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -35,7 +34,7 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 	return errors.Join(err, s.closers.Close())
 }
 
-// service is the front ends of one Serve. Each opens in a function of its own, which adds what it serves.
+// service is the front ends of one Serve. Each is opened by a method of its own.
 type service struct {
 	host   *Host
 	to     Listen
@@ -48,7 +47,7 @@ type service struct {
 	admin  *listen.SocketListener
 
 	doors   map[string]listen.Door        // of HTTP
-	tasks   []func(context.Context) error // run until the service ends, which it does with the first
+	tasks   []func(context.Context) error // run until the first of them returns, which ends the service
 	closers space.Closers                 // at the end, and after a failure
 
 	spaces    *Spaces         // nil: none
@@ -56,7 +55,7 @@ type service struct {
 	noConsole string          // why, and what to do
 }
 
-// open opens the front ends, in an order in which each has what it needs.
+// open opens the front ends in order of their dependencies.
 func (s *service) open(ctx context.Context) error {
 	for _, open := range []func(context.Context) error{
 		s.openHTTP, s.openJoin, s.openSockets, s.openOperators, s.openConsole, s.openOAuth, s.openIssuer, s.keep, s.openPresence, s.openSpaces,
@@ -68,7 +67,7 @@ func (s *service) open(ctx context.Context) error {
 	return nil
 }
 
-// task adds what runs until the service ends.
+// task adds a task that runs until the service ends.
 func (s *service) task(run func(context.Context) error) { s.tasks = append(s.tasks, run) }
 
 // at adds the doors of a front end.
@@ -94,7 +93,7 @@ func (s *service) run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// keep keeps what the server was told for later ones, once nothing refuses it any more.
+// keep saves the settings that later servers use, after all checks have passed.
 func (s *service) keep(context.Context) error {
 	if s.to.RequireKeys != nil {
 		if err := s.host.RequireKeys(*s.to.RequireKeys); err != nil {
@@ -107,7 +106,7 @@ func (s *service) keep(context.Context) error {
 	return s.host.acts().Narrow()
 }
 
-// shared is where the space is served if several servers share it; nil: it is this one's.
+// shared returns the mount of a space that several servers share; nil: this server owns it.
 func (s *service) shared() *sharedMount {
 	if s.mount == nil {
 		return nil
@@ -115,7 +114,7 @@ func (s *service) shared() *sharedMount {
 	return s.mount.shared
 }
 
-// closing returns what closes listeners, which may be closed.
+// closing returns a function that closes listeners, some of which may be closed already.
 func closing(all ...io.Closer) func() error {
 	return func() error {
 		for _, each := range all {
@@ -125,7 +124,7 @@ func closing(all ...io.Closer) func() error {
 	}
 }
 
-// stopped returns the error of calls that run for too long after the server was stopped.
+// stopped returns the error of calls that did not finish in time after a stop.
 func stopped() error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: true,
 		Message: "the alcove server was stopped before this was done: whether it wrote anything is not known, so look before you do it again"}

@@ -34,16 +34,16 @@ const (
 	peerHeaders   = 64 << 10
 )
 
-// SharedOptions say how a server shares the spaces of a database with others. Key and Listen are required.
+// SharedOptions configure ServeShared. Key and Listen are required.
 type SharedOptions struct {
-	Key       []byte        // of the cluster, which every server has
-	Listen    string        // the address where the other servers reach this one
-	Advertise string        // the address that they are told; empty: Listen's
+	Key       []byte        // the key of the cluster
+	Listen    string        // the address to listen on for other servers
+	Advertise string        // the address that other servers connect to; empty: Listen
 	Term      time.Duration // in which a server renews its leases; 0: 2 s
 }
 
-// ServeShared serves the spaces of a database together with other servers, until ctx ends: each space is led by one of them, and requests
-// to the others go there. Then it hands its spaces over.
+// ServeShared serves the spaces of a database together with other servers until ctx ends, and then hands its spaces over. One server leads
+// each space; the others forward requests to it.
 func ServeShared(ctx context.Context, o Options, l Listen, c SharedOptions) error {
 	s := &shared{options: o.WithDefaults(), listenAt: l}
 	err := s.open(ctx, c)
@@ -63,7 +63,7 @@ type shared struct {
 	spaces  *Spaces
 	peers   net.Listener // for the other servers
 	remote  net.Listener // for operators of other machines; nil: none
-	address string       // that the other servers are told
+	address string       // for other servers
 	site    *site        // for clients over HTTP
 	closers space.Closers
 }
@@ -121,7 +121,7 @@ func (s *shared) open(ctx context.Context, c SharedOptions) (err error) {
 	return nil
 }
 
-// bounded does what the database may not answer.
+// bounded calls do with a time limit, in case the database does not answer.
 func bounded(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWithin)
 	defer cancel()
@@ -145,7 +145,7 @@ func (s *shared) listen() (err error) {
 	return listen.CheckExposure(s.site.listener, s.site.cert, true)
 }
 
-// listenOperators listens for operators of other machines, if it is told to.
+// listenOperators listens for operators on other machines, if configured.
 func (s *shared) listenOperators() (err error) {
 	if s.listenAt.Operators.Address == "" {
 		return nil
@@ -221,7 +221,7 @@ func (s *shared) run(ctx context.Context) error {
 		return nil
 	})
 	all.Go(func() error {
-		s.spaces.keepNames(serving)
+		s.spaces.maintainNames(serving)
 		return nil
 	})
 	begin(func() error { return s.servePeers(serving) })
@@ -254,7 +254,7 @@ func (s *shared) run(ctx context.Context) error {
 	return err
 }
 
-// handOver closes all spaces, which other servers lead then.
+// handOver closes all spaces, so that other servers can lead them.
 func (s *shared) handOver() {
 	if err := bounded(s.sharing.member.Drain); err != nil {
 		s.options.Logger.Warn("the other servers do not know yet that this one ends", "error", err)
@@ -262,7 +262,7 @@ func (s *shared) handOver() {
 	s.spaces.handOver()
 }
 
-// servePeers serves what other servers forward.
+// servePeers serves requests that other servers forward.
 func (s *shared) servePeers(ctx context.Context) error {
 	server := &http.Server{Handler: s.spaces.peers(), ReadHeaderTimeout: peerHeader, MaxHeaderBytes: peerHeaders, ErrorLog: slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
 	done := make(chan struct{})
@@ -290,7 +290,7 @@ func (s *shared) serveHTTP(ctx context.Context) error {
 	return server.Serve(ctx, s.site.listener)
 }
 
-// sharing is what the spaces of a server need to be shared with others.
+// sharing is the state that a server needs to share its spaces with others.
 type sharing struct {
 	listen      Listen // of the server
 	own         string // the space of the data directory
@@ -308,11 +308,11 @@ type sharing struct {
 	locks   map[string]*owner.Lock // of data directories, by space
 	posts   map[string]*post       // by space
 	running sync.WaitGroup         // posts
-	ended   bool                   // no post begins any more
-	names   map[string]bool        // spaces that the database is known to have
+	ended   bool                   // new posts are refused
+	names   map[string]bool        // spaces that are known to be in the database
 }
 
-// lock takes possession of a space's data directory on this machine, whoever leads the space.
+// lock locks a space's data directory on this machine, whichever server leads the space.
 func (g *sharing) lock(name, dir string) (*owner.Lock, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -333,7 +333,7 @@ func (g *sharing) unlock() (err error) {
 	return err
 }
 
-// among is what a space is opened with: its lease comes first.
+// among takes the lease of a space, and returns what it is opened with.
 func (g *sharing) among(s *Spaces, o *openSpace) (a among, err error) {
 	if o.lead, err = g.member.Lead(o.ctx, o.name); err != nil {
 		return a, err
@@ -360,7 +360,7 @@ func (g *sharing) among(s *Spaces, o *openSpace) (a among, err error) {
 	return a, g.keepToken(o.name, dir)
 }
 
-// keepToken keeps the token of a space where commands on this machine look for it.
+// keepToken writes the token of a space where commands on this machine look for it.
 func (g *sharing) keepToken(name, dir string) error {
 	token, err := g.credentials.Token(name)
 	if err != nil {
@@ -396,7 +396,7 @@ func (s *Spaces) sharedDirOf(name, found string, err error) (string, error) {
 	if failed != nil || !known {
 		return "", cmp.Or(failed, err)
 	}
-	if err := bounded(s.followNames); err != nil { // its files may be there under its former name
+	if err := bounded(s.followNames); err != nil { // its files may still be under its former name
 		return "", err
 	}
 	dir := filepath.Join(s.options.Dir, name)
@@ -435,7 +435,7 @@ func (g *sharing) driverOf(name string) (store.Driver, error) {
 	return in.In(name)
 }
 
-// create creates a space in the database whose directory is here, so that the other servers know it.
+// create adds a space with a directory on this machine to the database.
 func (g *sharing) create(ctx context.Context, name string) error {
 	if known, err := g.knows(name); known || err != nil {
 		return err

@@ -30,14 +30,14 @@ import (
 // Paths of the listener for other servers, each followed by the name of a space.
 const (
 	clientsPath = "/clients/" // a connection of a client of the socket
-	actsPath    = "/acts/"    // and by an act of an operator
-	namesPath   = "/names/"   // which its leader is to end: "to" is its next name, or empty
+	actsPath    = "/acts/"    // a request of an operator
+	namesPath   = "/names/"   // a request to rename or delete it: "to" is the new name, or empty
 )
 
 // operationsPath is where each tool is a path of HTTP.
 const operationsPath = "/operation/"
 
-// serveClient serves a request of a client, whoever leads its space.
+// serveClient serves a client's request here, or forwards it to the leader of its space.
 func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	name, path := s.sharing.own, r.URL.Path
 	if below, found := strings.CutPrefix(path, listen.SpacesPath); found {
@@ -52,7 +52,7 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(path, console.Path) && !s.noteBrowser(w, r, path) {
 		return
 	}
-	if name != s.sharing.own && !s.sharing.member.Led(name) { // or whoever asks for it had a space opened
+	if name != s.sharing.own && !s.sharing.member.Led(name) { // or strangers could have spaces opened
 		if !s.admits(w, r, name, path, false) {
 			return
 		}
@@ -62,7 +62,7 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	limit := int64(0)
-	if strings.HasPrefix(path, console.Path) { // the leader has a limit for each of its paths
+	if strings.HasPrefix(path, console.Path) { // the leader limits each of its paths
 		limit = console.LongestAct
 	}
 	if !listen.TakeBody(w, r, limit) {
@@ -89,11 +89,11 @@ func (s *Spaces) serveClient(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// browserHeader has why a browser that another server forwards for may not be the operator's.
+// browserHeader has the reason why a forwarded browser cannot be the operator's.
 const browserHeader = "Alcove-Browser"
 
-// noteBrowser notes on a request to the console what only the server that the browser is connected to can know. It is false if this one serves
-// browsers no console, which they are told.
+// noteBrowser adds to a console request what only the server with the connection knows. If this server serves no console, it answers so and
+// returns false.
 func (s *Spaces) noteBrowser(w http.ResponseWriter, r *http.Request, path string) bool {
 	if why := s.at.noConsole(); why != "" && !oauth.IsPath(path) {
 		listen.Refuse(w, &listen.StatusError{Status: http.StatusNotFound, Code: string(memory.NotFound), Err: errors.New(noConsoleText + why)})
@@ -106,7 +106,7 @@ func (s *Spaces) noteBrowser(w http.ResponseWriter, r *http.Request, path string
 	return true
 }
 
-// forwarded is a request as the server has it that forwarded it.
+// forwarded returns a request as the forwarding server received it.
 func forwarded(r *http.Request) *http.Request {
 	var peer error
 	if why := r.Header.Get(browserHeader); why != "" {
@@ -115,7 +115,7 @@ func forwarded(r *http.Request) *http.Request {
 	return listen.From(r, r.Header.Get("X-Forwarded-For"), peer)
 }
 
-// serveHere serves a request to a space that this server leads, or is to lead. If there is an error, nothing was served.
+// serveHere serves a request to a space that this server leads, or is to lead. After an error, nothing was answered.
 func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path string) error {
 	o, release, err := s.acquire(r.Context(), name)
 	if code, _ := classOf(err); err != nil && code == string(memory.NotFound) && !s.admits(w, r, name, path, false) {
@@ -139,7 +139,7 @@ func (s *Spaces) serveHere(w http.ResponseWriter, r *http.Request, name, path st
 	return nil
 }
 
-// versioned tells with an answer which version of the space it has, so that a copy which answers the next question is no older.
+// versioned adds the version of the space to an answer, so that a copy that answers the next request is not older.
 type versioned struct {
 	http.ResponseWriter
 	engine store.Engine
@@ -166,7 +166,7 @@ func (v *versioned) Write(p []byte) (int, error) {
 // Unwrap serves http.ResponseController.
 func (v *versioned) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// until returns a context that ends a while after the space is to be closed. The caller calls end when done.
+// until returns a context that ends some time after the space begins to close. The caller calls end when done.
 func (o *openSpace) until(ctx context.Context) (during context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(o.ctx, func() { time.AfterFunc(handoverAfter, func() { cancel(stopped()) }) })
@@ -176,7 +176,7 @@ func (o *openSpace) until(ctx context.Context) (during context.Context, end func
 	}
 }
 
-// admission admits clients of a space that nobody leads, by its documents; those of one that was renamed, to be told so. a admits nobody yet.
+// admission adds to a the keys of a space without a leader, from its documents. Clients of a renamed space are admitted, to learn its name.
 func (g *sharing) admission(a admission.Admission, name, dir string, clock func() time.Time) (_ admission.Admission, err error) {
 	if a.Token, err = g.credentials.Token(name); err != nil {
 		return a, err
@@ -202,7 +202,7 @@ func (g *sharing) admission(a admission.Admission, name, dir string, clock func(
 	return a, err
 }
 
-// renamed is the name now of a space that had another one; empty: there is none.
+// renamed returns the present name of a renamed space; empty: there is none.
 func (g *sharing) renamed(name string) (to string, err error) {
 	var was *store.FormerError
 	if err = bounded(func(ctx context.Context) error { return g.table.Former(ctx, name) }); errors.As(err, &was) {
@@ -211,7 +211,7 @@ func (g *sharing) renamed(name string) (to string, err error) {
 	return "", err
 }
 
-// ours reports whether a data directory has no files of another space than the one with a name now.
+// ours reports whether a data directory has no files of a space other than the one with the name now.
 func (g *sharing) ours(name, dir string) bool {
 	has, err := identityIn(dir)
 	if err != nil || has == "" {
@@ -226,8 +226,8 @@ func (g *sharing) ours(name, dir string) bool {
 	}) == nil
 }
 
-// withDocuments calls do with a folder that has the documents of a space whose names have a prefix, as the database has them: not the
-// directory's, which its space writes. led is false if no server led the space yet.
+// withDocuments calls do with a temporary folder of the space's documents with a prefix, as they are in the database. led is false if no
+// server has led the space yet.
 func (g *sharing) withDocuments(name, dir, prefix string, do func(read string, led bool) error) error {
 	driver, err := g.driverOf(name)
 	if err != nil {
@@ -262,7 +262,7 @@ func (g *sharing) withDocuments(name, dir, prefix string, do func(read string, l
 	return do(read, len(list) > 0)
 }
 
-// peers serves what other servers forward. It forwards nothing: a request to a space that another one leads is refused.
+// peers serves requests that other servers forward. It forwards none: it refuses requests to spaces that another server leads.
 func (s *Spaces) peers() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(listen.SpacesPath, func(w http.ResponseWriter, r *http.Request) {
@@ -274,7 +274,7 @@ func (s *Spaces) peers() http.Handler {
 		answerPeer(w, s.actHere(w, r, name, act))
 	})
 	mux.HandleFunc(namesPath, func(w http.ResponseWriter, r *http.Request) {
-		answerPeer(w, s.nameHere(r, strings.TrimPrefix(r.URL.Path, namesPath)))
+		answerPeer(w, s.changeNameHere(r, strings.TrimPrefix(r.URL.Path, namesPath)))
 	})
 	mux.HandleFunc(clientsPath, func(w http.ResponseWriter, r *http.Request) {
 		answerPeer(w, s.upgrade(w, r, strings.TrimPrefix(r.URL.Path, clientsPath)))
@@ -282,7 +282,7 @@ func (s *Spaces) peers() http.Handler {
 	return mux
 }
 
-// answerPeer tells another server why nothing was served.
+// answerPeer answers another server with the reason why nothing was served.
 func answerPeer(w http.ResponseWriter, err error) {
 	switch {
 	case cluster.Again(err):
@@ -292,7 +292,7 @@ func answerPeer(w http.ResponseWriter, err error) {
 	}
 }
 
-// actHere carries out an operator's act on a space that this server leads, or is to lead.
+// actHere runs an operator command on a space that this server leads, or is to lead.
 func (s *Spaces) actHere(w http.ResponseWriter, r *http.Request, name, act string) error {
 	o, release, err := s.acquire(r.Context(), name)
 	if err != nil {
@@ -307,7 +307,7 @@ func (s *Spaces) actHere(w http.ResponseWriter, r *http.Request, name, act strin
 	return nil
 }
 
-// clientHere serves a connection of a client of the socket, until it is closed. If there is an error, nothing was served.
+// clientHere serves a socket client's connection until it closes. After an error, nothing was served.
 func (s *Spaces) clientHere(ctx context.Context, name string, take func() (net.Conn, error)) error {
 	o, release, err := s.acquire(ctx, name)
 	if err != nil {
@@ -323,7 +323,7 @@ func (s *Spaces) clientHere(ctx context.Context, name string, take func() (net.C
 
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: alcove\r\n\r\n"
 
-// upgrade serves a client of another server's socket on the connection of a request.
+// upgrade turns a request of another server into the connection of its socket client.
 func (s *Spaces) upgrade(w http.ResponseWriter, r *http.Request, name string) error {
 	taken := false
 	err := s.clientHere(r.Context(), name, func() (net.Conn, error) {
@@ -343,7 +343,7 @@ func (s *Spaces) upgrade(w http.ResponseWriter, r *http.Request, name string) er
 	return err
 }
 
-// readFirst is a connection whose first bytes were read.
+// readFirst is a connection that reads buffered bytes first.
 type readFirst struct {
 	net.Conn
 	from *bufio.Reader
@@ -352,7 +352,7 @@ type readFirst struct {
 // Read implements net.Conn.
 func (c readFirst) Read(p []byte) (int, error) { return c.from.Read(p) }
 
-// balance opens the spaces that this server is to lead, and hands over one that another one is to lead.
+// balance opens the spaces that this server should lead, and hands over one that another server should lead.
 func (s *Spaces) balance() {
 	for _, name := range s.sharing.member.Orphans(s.sharing.own) {
 		go func() {

@@ -21,7 +21,7 @@ type site struct {
 	Listen
 	listener net.Listener        // nil: nowhere
 	cert     *listen.Certificate // nil: without TLS
-	renew    func() error        // of the server's own certificate; nil: it is another's
+	renew    func() error        // renews the server's own certificate; nil: the certificate is another's
 	logger   *slog.Logger
 	logins   logins
 }
@@ -57,7 +57,7 @@ func openSite(o Options, l Listen) (*site, error) {
 	return nil, fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
 }
 
-// certify loads or makes the certificate, if there is to be one. What is made is kept in a folder.
+// certify loads or makes the certificate, if one is configured. New certificates are saved in a folder.
 func (s *site) certify(dir string, clock func() time.Time) (err error) {
 	cert, key := s.TLSCert, s.TLSKey
 	switch {
@@ -105,14 +105,14 @@ func (s *site) exposed() bool {
 	return s.listener != nil && (!listen.IsLoopback(s.listener) || s.Public != "")
 }
 
-// note notes in the record of a server where it is.
+// note writes the address into the record of a server.
 func (s *site) note(r *owner.Record) {
 	if s.listener != nil {
 		r.HTTP, r.TLS = s.listener.Addr().String(), s.cert != nil
 	}
 }
 
-// urlHere is where a browser on this machine reaches a server with a record, by a name that its certificate is for.
+// urlHere returns the URL of a server for a browser on this machine, with a name that its certificate covers.
 func (s *site) urlHere(r owner.Record) string {
 	host, port, err := net.SplitHostPort(r.HTTP)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// openSockets listens for clients and operators of this machine, unless the server that shares the space does.
+// openSockets listens for clients and operators on this machine, unless the server of a shared space does.
 func (s *service) openSockets(context.Context) error {
 	var clients net.Listener
 	if shared := s.shared(); shared != nil {
@@ -41,7 +41,7 @@ func (s *service) openSockets(context.Context) error {
 	return nil
 }
 
-// openPresence has clients on this machine find the server.
+// openPresence publishes the server to clients on this machine.
 func (s *service) openPresence(context.Context) error {
 	if s.socket == nil {
 		return nil
@@ -81,7 +81,7 @@ func listenSockets(socket, dir string) (clients, operators *listen.SocketListene
 	return clients, operators, nil
 }
 
-// socketPaths are where clients are listened to.
+// socketPaths returns the paths to listen on.
 func socketPaths(socket, dir string) ([]string, error) {
 	if socket == "" {
 		return owner.SocketPaths(dir)
@@ -125,8 +125,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 	return h.wire.ServeConn(ctx, r, w, client)
 }
 
-// Dial begins a session in this process, as a client of the socket would after its hello. It ends when the connection is
-// closed, or ctx.
+// Dial begins a session in this process, like a socket client after its hello. The session ends with the connection or ctx.
 func (h *Host) Dial(ctx context.Context, hello owner.Hello) io.ReadWriteCloser {
 	ours, theirs := net.Pipe()
 	go func() {

@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	defaultSpacesOpen = 200
-	defaultSpaceIdle  = 5 * time.Minute
-	spaceLook         = 5 * time.Second // how often the files of an open space are looked at: there may be hundreds
+	defaultSpacesOpen  = 200
+	defaultSpaceIdle   = 5 * time.Minute
+	spaceCheckInterval = 5 * time.Second // how often to check the files of an open space: there may be hundreds
 )
 
-// SpacesOptions say which spaces a server serves, and how. All but Dir have defaults.
+// SpacesOptions configure the spaces of a server. Only Dir is required.
 type SpacesOptions struct {
 	Dir  string        // the folder: each data directory in it is a space, named as its directory
 	Open int           // how many may be open at once; 0: 200
@@ -37,7 +37,7 @@ type SpacesOptions struct {
 }
 
 // Spaces serves the data directories in a folder, each with keys, families and logs of its own. A space is opened when it is first used,
-// and closed when it is idle. Spaces share the process, its listeners and a space.Common: nothing that they keep or are asked.
+// and closed when it is idle. Spaces share the process, its listeners and a space.Common, but no data.
 type Spaces struct {
 	options SpacesOptions
 	each    Options // of each space, but for its directory
@@ -47,14 +47,14 @@ type Spaces struct {
 	lock    *owner.Lock
 	running context.Context
 	stop    context.CancelFunc
-	sharing *sharing // with other servers; nil: the spaces are this one's alone
+	sharing *sharing // with other servers; nil: they are not shared
 
 	mu   sync.Mutex
-	open map[string]*openSpace // by name; those too that are being opened, or closed
+	open map[string]*openSpace // by name; including those being opened or closed
 	all  sync.WaitGroup        // of open
 
-	naming  sync.Mutex        // held while directories follow the names of their spaces
-	claimed map[string]string // guarded by naming: whose files each directory has; nil: not read yet
+	naming  sync.Mutex        // held while directories are renamed
+	claimed map[string]string // guarded by naming: the identity of each directory; nil: not read yet
 
 	making sync.Once
 	common space.Common // of the spaces, once one was opened
@@ -63,20 +63,20 @@ type Spaces struct {
 // openSpace is a space from its opening to its end.
 type openSpace struct {
 	name    string
-	ctx     context.Context // ends when the space is idle or is told to close
+	ctx     context.Context // ends when the space is idle or must close
 	stop    context.CancelFunc
-	opened  chan struct{} // closed when it can be used, or failed
+	opened  chan struct{} // closed when the space is usable or has failed
 	closed  chan struct{} // closed when another process can open it
 	host    *Host         // this and the next three are set before opened is closed
 	handler http.Handler
 	use     *listen.Use
 	failure error
-	shared  *sharedMount // nil: the space is this server's alone
+	shared  *sharedMount // nil: the space is not shared
 	lead    *cluster.Lead
 
-	ending  bool           // guarded by Spaces.mu; nobody acquires it any more
-	last    *lastDeed      // guarded by Spaces.mu, and set with ending; nil: none
-	holders sync.WaitGroup // those who acquired it
+	ending  bool           // guarded by Spaces.mu; the space cannot be acquired any more
+	onClose *closeAction   // guarded by Spaces.mu, and set with ending; nil: none
+	holders sync.WaitGroup // callers that acquired it
 }
 
 // openSpaces takes possession of a folder of spaces.
@@ -99,7 +99,7 @@ func openSpaces(ctx context.Context, o SpacesOptions, each Options, at *site, se
 	if s.lock, err = owner.AcquireLock(dir); err != nil {
 		return nil, fmt.Errorf("serve the spaces in %s: %w", dir, err)
 	}
-	if err := owner.WriteRecord(dir, server); err != nil { // clients of a space have it opened there
+	if err := owner.WriteRecord(dir, server); err != nil { // clients find the server by it
 		return nil, errors.Join(err, s.lock.Close())
 	}
 	s.running, s.stop = context.WithCancel(ctx)
@@ -114,7 +114,7 @@ func (s *Spaces) close() error {
 	return errors.Join(s.common.Close(), s.lock.Close())
 }
 
-// shared is what the spaces have in common. Where it cannot be made, each space says why it has no families.
+// shared returns what the spaces have in common. If that fails, each space reports why it has no families.
 func (s *Spaces) shared() space.Common {
 	s.making.Do(func() {
 		var err error
@@ -146,8 +146,7 @@ func (s *Spaces) acquire(ctx context.Context, name string) (o *openSpace, releas
 	}
 }
 
-// hold counts a holder of the space with a name. If the space, or one that leaves room for it, is being closed, it returns instead what to
-// wait for.
+// hold counts a holder of the space with a name. If it must wait for a space to close, it returns a channel instead.
 func (s *Spaces) hold(name string) (o *openSpace, wait <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +187,7 @@ func (s *Spaces) use(ctx context.Context, o *openSpace) (*openSpace, func(), err
 	}), nil
 }
 
-// makeRoom closes the space that was unused for the longest time, and returns what tells that it is closed. The caller holds mu.
+// makeRoom starts to close the least recently used space, and returns a channel that is closed with it. The caller holds mu.
 func (s *Spaces) makeRoom() (<-chan struct{}, error) {
 	var oldest *openSpace
 	for _, o := range s.open {
@@ -218,7 +217,7 @@ func (o *openSpace) unused() bool {
 	}
 }
 
-// begin opens a space, in the background. The caller holds mu.
+// begin starts to open a space. The caller holds mu.
 func (s *Spaces) begin(name string) *openSpace {
 	ctx, stop := context.WithCancel(s.running)
 	o := &openSpace{name: name, ctx: ctx, stop: stop, opened: make(chan struct{}), closed: make(chan struct{})}
@@ -240,7 +239,7 @@ func (s *Spaces) serve(o *openSpace) {
 	if err == nil {
 		a, err = s.among(o)
 	}
-	if err == nil && s.deed(o) == nil {
+	if err == nil && s.closeActionOf(o) == nil {
 		h, err = openAmong(o.ctx, options, a)
 		if err == nil {
 			err = s.serveOpen(o, h)
@@ -265,7 +264,7 @@ func (s *Spaces) serve(o *openSpace) {
 	if h != nil && h.mover.reopens() && s.sharing != nil {
 		s.leaveMoved(o.name, options.Dir)
 	}
-	s.doLast(o)
+	s.runCloseAction(o)
 	s.release(o)
 	s.mu.Lock()
 	delete(s.open, o.name)
@@ -273,7 +272,7 @@ func (s *Spaces) serve(o *openSpace) {
 	close(o.closed)
 }
 
-// among is what a space is opened with.
+// among returns what a space is opened with.
 func (s *Spaces) among(o *openSpace) (among, error) {
 	if s.sharing == nil {
 		return among{common: s.shared()}, nil
@@ -281,7 +280,7 @@ func (s *Spaces) among(o *openSpace) (among, error) {
 	return s.sharing.among(s, o)
 }
 
-// release lets another server lead a space that is closed.
+// release gives up the lease of a closed space.
 func (s *Spaces) release(o *openSpace) {
 	if o.lead == nil {
 		return
@@ -294,7 +293,7 @@ func (s *Spaces) release(o *openSpace) {
 }
 
 func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
-	l := Listen{Idle: s.options.Idle, Look: spaceLook, RequireKeys: s.at.RequireKeys, mount: &mount{site: s.at, path: listen.SpacesPath + o.name}}
+	l := Listen{Idle: s.options.Idle, Look: spaceCheckInterval, RequireKeys: s.at.RequireKeys, mount: &mount{site: s.at, path: listen.SpacesPath + o.name}}
 	l.mount.serve = func(handler http.Handler, use *listen.Use) {
 		o.host, o.handler, o.use = h, handler, use
 		close(o.opened)
@@ -305,7 +304,7 @@ func (s *Spaces) serveOpen(o *openSpace, h *Host) error {
 	return h.Serve(o.ctx, l)
 }
 
-// optionsOf are those that a space is opened with.
+// optionsOf returns the options of a space.
 func (s *Spaces) optionsOf(name string) (o Options, err error) {
 	o = s.each
 	o.Dir = filepath.Join(s.options.Dir, name)
@@ -322,7 +321,7 @@ func (s *Spaces) optionsOf(name string) (o Options, err error) {
 	return o, err
 }
 
-// explain tells a client why a space cannot be used.
+// explain returns the error for clients of a space that could not be opened.
 func (s *Spaces) explain(o *openSpace, err error) error {
 	var owned *owner.OwnedError
 	name := o.name
@@ -331,7 +330,7 @@ func (s *Spaces) explain(o *openSpace, err error) error {
 		return err
 	case errors.As(err, new(*store.DepartedError)), errors.As(err, new(*store.FormerError)):
 		return nameError(err)
-	case s.sharing != nil && (o.ctx.Err() != nil || errors.As(err, new(*store.LedError))): // another server leads the space by now, or is to
+	case s.sharing != nil && (o.ctx.Err() != nil || errors.As(err, new(*store.LedError))): // another server leads the space, or will
 		return cluster.ErrMoving
 	case s.running.Err() != nil:
 		return stopped()
@@ -343,7 +342,7 @@ func (s *Spaces) explain(o *openSpace, err error) error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: errors.Is(err, store.ErrUnavailable), Message: fmt.Sprintf("the space %s cannot be opened: the log of the server says why", name)}
 }
 
-// dirOf is the data directory of a space that exists.
+// dirOf returns the data directory of an existing space.
 func (s *Spaces) dirOf(name string) (string, error) {
 	dir, err := folder.Folder{Path: s.options.Dir}.Dir(name)
 	if s.sharing != nil {
@@ -358,8 +357,8 @@ func (s *Spaces) dirOf(name string) (string, error) {
 	return dir, nil
 }
 
-// ServeHTTP serves the requests to a space to those who have its token or one of its keys. What others are told does not depend on
-// whether there is such a space, and opens none.
+// ServeHTTP serves requests with the token or a key of their space. The answer to others is the same whether or not the space exists, and
+// opens none.
 func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, listen.SpacesPath), "/")
 	if !s.admits(w, r, name, "/"+path, s.openHost(name) != nil) {
@@ -374,7 +373,7 @@ func (s *Spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(listen.SpacesPath+name, o.handler).ServeHTTP(w, r)
 }
 
-// refuseHTTP tells a client why it is not served now.
+// refuseHTTP answers a client with the reason why its request was not served.
 func refuseHTTP(w http.ResponseWriter, err error) {
 	code, _ := classOf(err)
 	status := http.StatusServiceUnavailable
@@ -384,8 +383,7 @@ func refuseHTTP(w http.ResponseWriter, err error) {
 	listen.Refuse(w, &listen.StatusError{Status: status, Code: code, Err: err})
 }
 
-// admits reports whether the sender of a request to a path of a space may use it, or have it opened if it is not, and answers those who may
-// not.
+// admits reports whether the sender of a request may use a space, or have it opened. It answers those who may not.
 func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name, path string, open bool) bool {
 	if s.at.logins.common != nil && oauth.IsPath(path) {
 		return open || !s.asks(w, r, name, path)
@@ -405,15 +403,15 @@ func (s *Spaces) admits(w http.ResponseWriter, r *http.Request, name, path strin
 	return err == nil
 }
 
-// unreadError means that the database did not tell who may use a space. It has more than strangers are told.
+// unreadError means that the keys of a space could not be read from the database. Its text has more than clients are told.
 type unreadError struct{ error }
 
-// Unwrap is what clients are told.
+// Unwrap returns the error for clients.
 func (e *unreadError) Unwrap() error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the database does not answer, so it is not known who may use the space: try again"}
 }
 
-// admit returns why the sender of a request may not use a space, or have it opened.
+// admit returns an error if the sender of a request may not use a space, or have it opened.
 func (s *Spaces) admit(r *http.Request, name string) error {
 	a, err := s.admission(name)
 	if err != nil && s.sharing != nil {
@@ -429,7 +427,7 @@ func (s *Spaces) admit(r *http.Request, name string) error {
 	return err
 }
 
-// admission admits clients of a space by what the open space has in memory, or by its files; nobody, if there is no such space.
+// admission returns the admission of a space, from the open space or its files. If there is no such space, it admits nobody.
 func (s *Spaces) admission(name string) (a admission.Admission, err error) {
 	a = admission.Admission{TokenPath: "token of the space's data directory", Home: func(keys.Key) string { return "" }}
 	s.at.admitLogins(&a, listen.SpacesPath+name)
@@ -453,7 +451,7 @@ func (s *Spaces) admission(name string) (a admission.Admission, err error) {
 	return a, err
 }
 
-// openHost is the space with a name, if it is open.
+// openHost returns the host of a space, if it is open.
 func (s *Spaces) openHost(name string) *Host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -482,7 +480,7 @@ func (s *Spaces) hello(ctx context.Context, hello owner.Hello) (context.Context,
 		return nil, nil, refusal
 	}
 	admitted, end := context.WithCancel(context.WithValue(admitted, spaceKey{}, o.host))
-	closing := context.AfterFunc(o.ctx, end) // or a session would keep the space from closing
+	closing := context.AfterFunc(o.ctx, end) // else a session would keep the space open
 	return admitted, func() {
 		closing()
 		end()
@@ -491,7 +489,7 @@ func (s *Spaces) hello(ctx context.Context, hello owner.Hello) (context.Context,
 	}, nil
 }
 
-// classOf is the code of an error, and whether the same request may succeed later.
+// classOf returns the code of an error, and whether the request can be retried.
 func classOf(err error) (code string, retryable bool) {
 	var e *memory.Error
 	if errors.As(err, &e) {
