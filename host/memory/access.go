@@ -15,7 +15,7 @@ import (
 type Access struct {
 	space  *Space
 	caller Caller
-	only   func(collection string) bool // of records that are shown; nil: no further bound
+	only   func(collection string) bool // selects the records that are shown; nil: all
 }
 
 // As returns the space for a caller. The rights records of namespaces narrow the rights of the holder of a key.
@@ -30,13 +30,13 @@ func (s *Space) As(c Caller) *Access {
 // Caller returns the caller of the access, with its present rights.
 func (a *Access) Caller() Caller { return a.caller }
 
-// Showing returns the access with comparisons and merges that show no records but those of the collections that only permits, as
-// Collection.Name.
+// Showing returns the access with comparisons and merges limited to records of the collections for which only returns true. Its argument is
+// a Collection.Name.
 func (a *Access) Showing(only func(collection string) bool) *Access {
 	return &Access{space: a.space, caller: a.caller, only: only}
 }
 
-// shows reports whether the caller sees differences in a collection: in memories, in records of its own family, and in those of a family
+// shows reports whether the caller sees differences in a collection: in memories, in records of its own family, and in records of families
 // that it may use, unless they are private.
 func (a *Access) shows(collection string) bool {
 	owner := ownerOf(collection)
@@ -49,7 +49,7 @@ func (a *Access) shows(collection string) bool {
 	return owner == a.caller.Family || a.space.isPrivate != nil && !a.space.isPrivate(collection)
 }
 
-// uses reports whether the caller decides about a family's records.
+// uses reports whether the caller may use a family, and so decide about its records.
 func (a *Access) uses(family string) bool {
 	return family == "" || family == a.caller.Family || a.caller.Rights.May(ToUse(family))
 }
@@ -68,7 +68,7 @@ func denied(verb, namespace string) *Error {
 // mostPermitted bounds the namespaces that a denial names.
 const mostPermitted = 8
 
-// denied is the error of a request for a namespace outside the caller's rights. It names what the caller may use instead.
+// denied returns the error of a request outside the caller's rights. It names the namespaces that the caller may use.
 func (a *Access) denied(verb, name string) *Error {
 	e := denied(verb, name)
 	list := a.caller.Rights.Readable
@@ -94,9 +94,8 @@ func (a *Access) denied(verb, name string) *Error {
 	return e
 }
 
-// Home returns the namespace in which a caller works that names none: the usual one, if it may read that, else the first that its key
-// names and that it may use, or, of patterns alone, the usual name within the first. It does not depend on what others store: an agent
-// finds again what it stored.
+// Home returns the namespace of calls that name none: Default if the caller may read it, else the first namespace of its key, or, if the key
+// has only patterns, the default name within the first. It does not depend on stored data, so an agent always finds what it stored.
 func (a *Access) Home(named []string) string {
 	rights := a.caller.Rights
 	if rights.MayRead(Default) {
@@ -149,8 +148,8 @@ func (a *Access) writing(p Location) (Location, error) {
 	return p, err
 }
 
-// CheckAsked returns an error if a client's list of namespaces has an exception. Only the server puts these into lists, from rights. Every
-// front end asks it before a list goes further.
+// CheckAsked returns an error if a client's list of namespaces has an exception. Only the server adds exceptions, from rights. Every front
+// end checks its lists with it.
 func CheckAsked(namespaces []string) error {
 	if i := slices.IndexFunc(namespaces, namespace.IsException); i >= 0 {
 		return invalid("namespace %q excludes one: list the namespaces, or patterns such as team/*, that are meant", clip(namespaces[i], 64))
@@ -178,7 +177,7 @@ func (a *Access) within(asked []string, verb string, may, ceiling func(string) b
 	}
 	patterns := false
 	for _, name := range asked {
-		if namespace.IsException(name) { // of rights that the caller has
+		if namespace.IsException(name) { // from the caller's own rights
 			patterns = true
 			continue
 		}
@@ -207,7 +206,7 @@ func (a *Access) within(asked []string, verb string, may, ceiling func(string) b
 	return permitted, nil
 }
 
-// branch returns a branch for a caller that may read something.
+// branch returns a branch, if the caller may read any namespace.
 func (a *Access) branch(name string) (*lineage.Branch, error) {
 	if _, err := a.readable(nil); err != nil {
 		return nil, err
@@ -224,7 +223,7 @@ func (a *Access) mayBranch() error {
 	return a.hasRight(ToBranch, "create, merge or delete branches")
 }
 
-// hasRight returns an error that says what the caller may not do without a right.
+// hasRight returns an error if the caller lacks a right.
 func (a *Access) hasRight(right Right, what string) error {
 	if a.caller.Rights.May(right) {
 		return nil
@@ -244,7 +243,7 @@ func (a *Access) embedders() []Embedder {
 	return list
 }
 
-// branchUse is what is done with a branch as a whole.
+// branchUse is a use of a whole branch.
 type branchUse int
 
 const (
@@ -253,7 +252,7 @@ const (
 	asSource                  // it is merged, forked or deleted
 )
 
-// guardBranch returns why the caller may not use a branch. Everything that makes, writes, merges, forks or deletes a branch asks it.
+// guardBranch returns why the caller may not use a branch. Every operation that makes, writes, merges, forks or deletes a branch calls it.
 func (a *Access) guardBranch(name string, use branchUse) error {
 	switch {
 	case !IsProposal(name):
@@ -264,7 +263,7 @@ func (a *Access) guardBranch(name string, use branchUse) error {
 		return unchanging(name)
 	}
 	if b, err := a.space.branch(name); err == nil && b.Calls > 0 {
-		return nil // what a family's tools propose, about which no hook decides
+		return nil // no hook decides about proposals of a family's tools
 	}
 	if g, guards := a.space.currentHooks().(BranchGuard); guards {
 		return g.GuardBranch(name, a.caller)

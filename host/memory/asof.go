@@ -19,7 +19,7 @@ func (at AsOf) IsNow() bool { return at.Version == 0 && at.Time.IsZero() }
 
 const timeForms = `RFC 3339 ("2026-03-01T12:00:00Z"), a date ("2026-03-01"), "1h ago", "2 days ago", "yesterday", an epoch in s, ms or µs`
 
-// ParseAsOf parses the moments that people and models write: RFC 3339; a date (its end, UTC); "1h ago", "2 days
+// ParseAsOf parses a moment as people and models write it: RFC 3339; a date (its end, UTC); "1h ago", "2 days
 // ago"; "yesterday" (24 hours ago); an epoch in s, ms or µs, told apart by size; "v123" for a version.
 // Empty and "now" mean the present.
 func ParseAsOf(text string, now time.Time) (AsOf, error) {

@@ -21,7 +21,7 @@ func (a *Access) Branches(ctx context.Context) ([]Branch, error) {
 	return list, ctx.Err()
 }
 
-// Merges lists at most limit merges between branches, the newest first. Of a source that was deleted it tells the last name.
+// Merges lists at most limit merges between branches, newest first. A deleted source has its last name.
 func (a *Access) Merges(ctx context.Context, limit int) ([]PastMerge, error) {
 	s := a.space
 	if _, err := a.readable(nil); err != nil {
@@ -49,7 +49,7 @@ func (a *Access) Pin(ctx context.Context, from, name string, at AsOf, w Write) (
 	return a.fork(ctx, from, at, w, lineage.Record{Name: name, ReadOnly: true})
 }
 
-// fork makes a branch from another at a moment. The record has its name, and whether it takes writes.
+// fork makes a branch from another at a moment, with the name and the mode of the record.
 func (a *Access) fork(ctx context.Context, from string, at AsOf, w Write, record lineage.Record) (Branch, error) {
 	s, w, name := a.space, a.sign(w), record.Name
 	if err := a.mayBranch(); err != nil {
@@ -113,7 +113,7 @@ func (b *Branch) orZero() Branch {
 	return *b
 }
 
-// forkPoint returns the front segment of a fork of the view, at a definite version.
+// forkPoint returns the newest segment of a fork of the view, at a fixed version.
 func (s *Space) forkPoint(ctx context.Context, v view) (store.Segment, error) {
 	head, err := s.engine.Head(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 	return describe(b), nil
 }
 
-// onceBranch begins an attempt to make a branch, as once does. It returns the branch that an earlier one made; nil: none did.
+// onceBranch is once for a request that makes a branch. It returns the branch of an earlier attempt, or nil.
 func (s *Space) onceBranch(ctx context.Context, req store.Request, name string) (made *Branch, end func(), err error) {
 	_, again, end, err := s.once(ctx, req)
 	if err != nil || !again {

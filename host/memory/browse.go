@@ -59,7 +59,7 @@ func (q *Search) checkOrder(l Limits) error {
 	return nil
 }
 
-// browse lists matches in the requested order; without a text, everything. Each page is of the version that the first one had.
+// browse lists matches in the requested order; without a text, everything. All pages are of the version of the first one.
 func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	b, err := s.browsing(ctx, v, q)
 	if err != nil {
@@ -99,7 +99,7 @@ type orderedSearch struct {
 	total  int
 }
 
-// browsing reads the cursor and fixes the version that is shown.
+// browsing reads the cursor and fixes the version to show.
 func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch, error) {
 	asked := q.indexQuery()
 	b := &orderedSearch{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
@@ -108,7 +108,7 @@ func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch,
 		b.filter.States = []string{string(Active)}
 	}
 	for i := range 4 {
-		b.digest[i] ^= byte(v.branch.ID >> (8 * i)) // a branch made anew under the same name is another
+		b.digest[i] ^= byte(v.branch.ID >> (8 * i)) // a new branch with the same name differs
 	}
 	if v.version == store.Latest {
 		head, err := s.engine.Head(ctx)
@@ -130,7 +130,7 @@ func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch,
 	return b, s.reachable(ctx, view{branch: v.branch, lineage: b.view.lineage, past: true})
 }
 
-// continued resumes at the end of the page before.
+// continued resumes after the previous page.
 func (b *orderedSearch) continued() error {
 	if b.q.After == "" {
 		return nil
@@ -163,7 +163,7 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 		}
 	}
 	if tallied {
-		most = b.firsts.most // the others need no look
+		most = b.firsts.most // no need to examine the others
 	}
 	if tallied {
 		if done, err := b.fromCommits(ctx); done || err != nil {
@@ -184,7 +184,7 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 	})
 }
 
-// fromCommits lists by time from the newest commits. done is false if that is not worth it; then nothing is found.
+// fromCommits lists by time from the newest commits. done is false, and nothing is found, if that is too slow.
 func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) {
 	if b.q.collection() != memories || !isByTime(b.q.Order, &b.filter) {
 		return false, nil
@@ -208,7 +208,7 @@ func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) 
 	return done, err
 }
 
-// consider adds a match unless it is on a page before, and reports whether it did.
+// consider adds a match unless it is on an earlier page, and reports whether it did.
 func (b *orderedSearch) consider(c *search.Columns, counted counters.Present) bool {
 	at := position{b.q.Order.value(c, counted.Of(c.Namespace, c.Key)), c.Namespace, c.Key}
 	if b.from != nil && at.compare(b.from) <= 0 {
@@ -221,8 +221,8 @@ func (b *orderedSearch) consider(c *search.Columns, counted counters.Present) bo
 // mostInOrder bounds the namespaces whose counters are gone through in order, one after the other.
 const mostInOrder = 64
 
-// byCounters lists by a counter without a look at all matches: the first ones with a counter of each namespace, then, if these do not
-// fill the page, the others by their keys. done is false if it is not worth it.
+// byCounters lists by a counter without reading all matches: first those with a counter, by namespace, then, if the page has room, the others
+// by key. done is false if that is too slow.
 func (b *orderedSearch) byCounters(ctx context.Context, within search.View, counted counters.Present, tallied bool) (done bool, err error) {
 	index := b.space.index
 	if !tallied || !b.q.Order.counts() || b.filter.Text != "" || len(b.filter.Tags) > 0 || len(b.filter.Agents) > 0 || !counted.Any() {
@@ -282,7 +282,7 @@ func (q Search) digest() [8]byte {
 		q.AsOf = AsOf{}
 	}
 	asked, err := json.Marshal(q)
-	if err != nil { // a number that is none, which no index finds
+	if err != nil { // NaN, which no index finds
 		return [8]byte{}
 	}
 	sum := sha256.Sum256(asked)

@@ -14,7 +14,7 @@ import (
 type Caller struct {
 	Agent string // the author of writes; may be empty
 	Key   string // the id of its API key; empty: it has the rights of the data directory's owner
-	// Principal is the agent whose memberships of scopes it has; empty: Agent. A delegated key has the delegating agent's.
+	// Principal is the agent whose scope memberships apply; empty: Agent. For a delegated key, it is the delegating agent.
 	Principal string
 	Client    string // the agent's program, by its own name; may be empty
 	Session   string // the program's connection; empty: none, as for stateless protocols
@@ -24,12 +24,12 @@ type Caller struct {
 	// caller's.
 	Generation int
 	Operator   bool // an operator calls, at the command line
-	// Account is what else is kept with its commits about its call, as JSON; at most 3,000 bytes. Nil: nothing.
+	// Account is further data about the call to store with its commits, as JSON; at most 3,000 bytes.
 	Account json.RawMessage
 	Rights  Rights
 }
 
-// author returns the name kept with the caller's writes: the agent's, or without one its family's.
+// author returns the author of the caller's writes: the agent, or else the family.
 func (c Caller) author() string {
 	if c.Agent == "" && c.Family != "" {
 		return "family:" + c.Family
@@ -37,7 +37,7 @@ func (c Caller) author() string {
 	return c.Agent
 }
 
-// AsMember returns the agent whose memberships of scopes the caller has.
+// AsMember returns the agent whose scope memberships apply to the caller.
 func (c Caller) AsMember() string { return cmp.Or(c.Principal, c.Agent) }
 
 // IsOwner reports whether the caller presented no key, and so has the rights of the data directory's owner.
@@ -61,7 +61,7 @@ const (
 	ToConfigure        Right = "config"      // change settings that families share
 	ToAdministerScopes Right = "scope.admin" // change the members and policies of scopes
 	ToAdministerSites  Right = "site.admin"  // change sites
-	ToActAs            Right = "act_as"      // name another agent as the one that acts
+	ToActAs            Right = "act_as"      // act in the name of another agent
 )
 
 // familyRights is the prefix of rights to families.
@@ -93,7 +93,7 @@ type Rights struct {
 	further     []Right      // sorted
 	scopes      *scope.Table // nil: no records narrow them
 	principal   string       // the agent whose memberships of scopes count
-	why         string       // nothing may be written, and what to do; empty: nobody says
+	why         string       // the reason for read-only rights, with a remedy; may be empty
 }
 
 // FullRights permits everything: the rights of a data directory's owner.
@@ -123,13 +123,13 @@ func (r Rights) ReadOnly() Rights {
 	return r
 }
 
-// ReadOnlyBecause is ReadOnly with what callers are told that write.
+// ReadOnlyBecause is ReadOnly with the reason to return to callers that write.
 func (r Rights) ReadOnlyBecause(why string) Rights {
 	r.write, r.why = nil, why
 	return r
 }
 
-// WhyReadOnly is what a caller is told that may write nothing; empty: nobody says.
+// WhyReadOnly returns the reason why nothing may be written; empty: none was given.
 func (r Rights) WhyReadOnly() string { return r.why }
 
 // Within returns what both r and o permit.
@@ -150,7 +150,7 @@ func (r Rights) Within(o Rights) Rights {
 	return both
 }
 
-// LimitedTo returns r with only some of the rights beside those to namespaces.
+// LimitedTo returns r with only some of the rights other than those to namespaces.
 func (r Rights) LimitedTo(further []Right) Rights {
 	further = slices.DeleteFunc(slices.Clone(further), func(right Right) bool { return !r.May(right) })
 	slices.Sort(further)
@@ -158,7 +158,7 @@ func (r Rights) LimitedTo(further []Right) Rights {
 	return r
 }
 
-// Further lists the rights beside those to namespaces; for all of them, all is true and the list nil.
+// Further lists the rights other than those to namespaces; for all of them, all is true and the list nil.
 func (r Rights) Further() (list []Right, all bool) {
 	if r.ReadsAnything() && !r.limited {
 		return nil, true
@@ -166,7 +166,7 @@ func (r Rights) Further() (list []Right, all bool) {
 	return slices.Clone(r.further), false
 }
 
-// May reports whether r has a right beside those to namespaces.
+// May reports whether r has a right other than those to namespaces.
 func (r Rights) May(right Right) bool {
 	family := strings.HasPrefix(string(right), familyRights)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// loadCatalogue reads all branches and merges: before their first use, and again where another server changed them.
+// loadCatalogue reads all branches and merges: before their first use, and again after another server changed them.
 func (s *Space) loadCatalogue(ctx context.Context) error {
 	branches, err := s.catalogueEntries(ctx, lineage.Branches)
 	if err != nil {

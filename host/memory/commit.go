@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commit writes to a branch and indexes the writes before it returns. records are those of the first writes, as far as they are known.
+// commit writes to a branch, and indexes the writes before it returns. records are the decoded records of the first writes, if known.
 func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
@@ -39,8 +39,8 @@ func writesTo(b store.BranchID, batch store.Batch) bool {
 		slices.ContainsFunc(batch.Appends, func(a store.Append) bool { return a.Lineage[0].Branch == b })
 }
 
-// signed returns a batch with a note on its author, if there is a call or a family: otherwise the writes name the author. It is an error
-// if the author's key was revoked or expired since the work began: all that callers commit comes by here.
+// signed returns a batch with a note on its author, if there is a call or a family; otherwise the writes name the author. It fails if the
+// author's key was revoked or has expired meanwhile: all commits of callers pass through here.
 func (s *Space) signed(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
 	if by.Key != "" && s.checkKey != nil {
 		if err := s.checkKey(by.Key); err != nil {

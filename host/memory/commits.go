@@ -125,7 +125,7 @@ func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted
 	return c, nil
 }
 
-// changed adds a version's changes on a branch that are still known and that the caller may read.
+// changed adds the changes of a version on a branch that are still kept and that the caller may read.
 func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, list []CommittedChange) ([]CommittedChange, error) {
 	changes, _, err := a.space.engine.Changes(ctx, b, version-1, version, 1)
 	if _, trimmed := asTrimmed(err); err != nil && !trimmed {
@@ -144,7 +144,7 @@ func (a *Access) changed(ctx context.Context, b store.BranchID, version uint64, 
 	return list, nil
 }
 
-// dropNotes drops the notes of commits that retention left nothing of: they can no longer be undone.
+// dropNotes drops the notes of commits whose changes retention removed: they can no longer be undone.
 func (s *Space) dropNotes(ctx context.Context) error {
 	floors, oldest, newest := map[store.BranchID]uint64{}, store.Latest, uint64(0)
 	for _, b := range s.catalogue.Live() {

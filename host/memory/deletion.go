@@ -18,12 +18,12 @@ import (
 // Deletion selects a branch to delete.
 type Deletion struct {
 	Branch string
-	Force  bool // also if it has changes that are nowhere else
+	Force  bool // even if changes would be lost
 	Final  bool // it cannot be restored
 }
 
 // Delete deletes a branch. Its name is free at once; branches forked from it keep what they inherited. It can be restored, unless the
-// deletion is final: that of a proposal always is, because what was restored under another name could be merged without its approver.
+// deletion is final. The deletion of a proposal always is: restored under another name, it could be merged without approval.
 func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	s, w, name := a.space, a.sign(w), d.Branch
 	if err := a.mayBranch(); err != nil {
@@ -45,7 +45,7 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	if err != nil {
 		return err
 	}
-	quiet, err := a.mayDelete(ctx, b, d.Force) // a comparison of large branches takes a while, in which others may branch
+	quiet, err := a.mayDelete(ctx, b, d.Force) // no lock is held during this comparison, which can take long
 	if err != nil || w.DryRun {
 		return err
 	}
@@ -79,7 +79,7 @@ type changedBranch struct {
 	to lineage.Record
 }
 
-// changeBranches commits and publishes the records of branches, as changes to the first. The caller holds branching.
+// changeBranches commits and publishes the records of branches, as writes to the first. The caller holds branching.
 func (s *Space) changeBranches(ctx context.Context, changed []changedBranch, batch store.Batch, by Caller) error {
 	for _, c := range changed {
 		write, err := c.to.Write(c.ID)
@@ -103,7 +103,7 @@ func (s *Space) changeBranches(ctx context.Context, changed []changedBranch, bat
 	return nil
 }
 
-// beyondRestoring ends the restoring of the branches that were deleted first, so that there is room for one more.
+// beyondRestoring makes the earliest deletions final, so that the list has room for one more.
 func (s *Space) beyondRestoring() (ended []changedBranch) {
 	kept := s.catalogue.Restorable()
 	for len(kept) >= s.limits.Deleted {
@@ -131,8 +131,7 @@ func (a *Access) Deleted(ctx context.Context) ([]Branch, error) {
 	return list, ctx.Err()
 }
 
-// Restore brings back the branch that was deleted last of those with a name, under that name or another. Who may delete a branch may
-// restore it.
+// Restore restores the last deleted branch of a name, under that name or another. Restoring requires the right to delete.
 func (a *Access) Restore(ctx context.Context, name, as string, w Write) (Branch, error) {
 	s, w, as := a.space, a.sign(w), cmp.Or(as, name)
 	if err := a.mayBranch(); err != nil {
@@ -173,7 +172,7 @@ func (a *Access) Restore(ctx context.Context, name, as string, w Write) (Branch,
 	return describe(s.catalogue.ByID(b.ID)), nil
 }
 
-// deleted returns the branch that was deleted last of those with a name, and can be restored.
+// deleted returns the last deleted branch of a name that can be restored.
 func (s *Space) deleted(name string) (*lineage.Branch, error) {
 	var names []string
 	for _, b := range slices.Backward(s.catalogue.Restorable()) {
@@ -201,7 +200,7 @@ func (s *Space) restorableAs(name string) error {
 	return nil
 }
 
-// retainDeleted ends the restoring of branches that were deleted longer ago than their age.
+// retainDeleted makes deletions final that are older than the age of their branches.
 func (s *Space) retainDeleted(ctx context.Context, policy retention.Policy) error {
 	s.branching.Lock()
 	defer s.branching.Unlock()
@@ -216,7 +215,7 @@ func (s *Space) retainDeleted(ctx context.Context, policy retention.Policy) erro
 	return s.changeBranches(ctx, ended, store.Batch{}, Caller{})
 }
 
-// outlived returns the deleted branches that were deleted longer ago than their age.
+// outlived returns the deleted branches whose deletion is older than their age.
 func (s *Space) outlived(policy retention.Policy) (list []*lineage.Branch) {
 	for _, b := range s.catalogue.Restorable() {
 		if age := policy.Age(b.Name); age > 0 && s.clock().Sub(time.UnixMilli(b.DeletedAt)) > age {
@@ -226,8 +225,8 @@ func (s *Space) outlived(policy retention.Policy) (list []*lineage.Branch) {
 	return list
 }
 
-// mayDelete returns an error unless the caller may write every namespace of a branch, because deleting it deletes its own data, and, without
-// force, if the branch has changes that would be lost. The result is valid while the branch is quiet.
+// mayDelete returns an error unless the caller may write every namespace of a branch, since the deletion removes its data. Without force, it
+// also returns an error if changes would be lost. The result holds while nothing writes to the branch.
 func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch, force bool) ([]store.Quiet, error) {
 	if force && a.caller.Rights.writesAll() {
 		return nil, nil
@@ -260,7 +259,7 @@ func (a *Access) mayWriteAllOf(ctx context.Context, b *lineage.Branch) error {
 	return nil
 }
 
-// mergedAlready returns an error if a branch has changes that would be lost with it.
+// mergedAlready returns an error if a branch has unmerged changes.
 func (a *Access) mergedAlready(ctx context.Context, b *lineage.Branch) error {
 	s := a.space
 	heirs := s.heirs(b)
@@ -285,8 +284,8 @@ func unmergedError(name, heir, lost string, n int) error {
 	return e
 }
 
-// lostWords says what a deletion would lose. Merges leave the entries of a log, so they are named apart. Records that the caller may not
-// see are not counted.
+// lostWords describes what a deletion would lose. It names log entries separately, because merges leave them. Records that the caller may
+// not see are not counted.
 func lostWords(changes, logged int, hidden bool) string {
 	var parts []string
 	for _, part := range []struct {
@@ -307,7 +306,7 @@ func lostWords(changes, logged int, hidden bool) string {
 	return strings.Join(parts, " and ")
 }
 
-// heirs are the branches that may have what a branch has: the one that it was forked from, and those that merged it; or else the default.
+// heirs returns the branches that may have the changes of a branch: its parent and those that merged it, or else the default branch.
 func (s *Space) heirs(b *lineage.Branch) []string {
 	var names []string
 	add := func(other *lineage.Branch) {
@@ -327,8 +326,8 @@ func (s *Space) heirs(b *lineage.Branch) []string {
 	return names
 }
 
-// unmerged counts the keys that a branch changed, and that none of its heirs has as it has them or decided about in a merge. Records that
-// the caller may not see are not counted: hidden says that there are some.
+// unmerged counts the keys that a branch changed, and whose state no heir has or has decided about in a merge. Records that the caller may
+// not see are not counted; hidden reports that there are some.
 func (a *Access) unmerged(ctx context.Context, b *lineage.Branch, heirs []string) (changes int, hidden bool, err error) {
 	lacking := map[store.Key]int{}
 	for _, heir := range heirs {
@@ -361,7 +360,7 @@ func (a *Access) unmerged(ctx context.Context, b *lineage.Branch, heirs []string
 	return changes, hidden, nil
 }
 
-// logged counts the entries of a branch's own log, without those that merges into it wrote, or undos on a proposal.
+// logged counts the entries of a branch's own log, without those of merges into it and of undos on a proposal.
 func (s *Space) logged(ctx context.Context, b *lineage.Branch) (n int, err error) {
 	own := store.Lineage{{Branch: b.ID, At: store.Latest}}
 	for e, err := range store.Entries(ctx, s.engine.Versions, own, store.Range{}, fillPage) {

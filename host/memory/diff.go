@@ -22,7 +22,7 @@ type Difference struct {
 	Key                  string
 	Base, Source, Target *Memory
 	Clash                threeway.Clash
-	Result               *Memory // of a key that a merge changed: what the target has now; nil: it was deleted
+	Result               *Memory // the target's memory after a merge; nil: it was deleted
 }
 
 // Next continues a list after this difference.
@@ -34,7 +34,7 @@ func (d *Difference) Next() string {
 type DiffQuery struct {
 	Source     string
 	Target     string
-	SourceOnly bool     // only keys that Source changed since they parted
+	SourceOnly bool     // only keys that Source changed since the fork
 	Namespaces []string // nil: all
 	Limit      int      // differences to list; 0: Limits.Page. All are counted.
 	After      string   // Next of a difference, or of a page: list what follows it. All are counted.
@@ -43,17 +43,17 @@ type DiffQuery struct {
 // Diff is the difference between two branches.
 type Diff struct {
 	Source, Target string
-	Seen           uint64   // of a proposal that gathers changes: the version that is shown, which Merge.Seen takes; 0: another branch
-	Calls          int      // how many calls proposed what it has
+	Seen           uint64   // the version of a gathering proposal, for Merge.Seen; 0: the source is no such proposal
+	Calls          int      // number of calls that contributed to the proposal
 	Namespaces     []string // compared; nil: all
 	Added          int      // memories that only Source has
 	Changed        int      // memories that differ
 	Removed        int      // memories that only Target has
 	Records        int      // of these three, families' records
-	Clashes        int      // of these three, changed on both sides since they parted
+	Clashes        int      // of these three, changed on both sides since the fork
 	Differences    []Difference
 	Truncated      bool // more Differences than the limit
-	Left           int  // that follow the last one listed
+	Left           int  // number after the last one listed
 }
 
 // Diff compares the present states of two branches. Records that the caller may not see are neither listed nor counted.
@@ -121,13 +121,13 @@ func (d *Diff) add(t triple, limit int, from *store.Key) error {
 	return nil
 }
 
-// differencePlace continues a list of differences after a key.
+// differencePlace returns the cursor of a list of differences after a key.
 func differencePlace(k store.Key) string {
 	text, _ := json.Marshal([]string{k.Namespace, k.Collection, k.Name}) // texts always are JSON
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// parseDifferencePlace returns the key that a list continues after; nil: it begins.
+// parseDifferencePlace returns the key of a cursor; nil: the start.
 func parseDifferencePlace(text string) (*store.Key, error) {
 	if text == "" {
 		return nil, nil
@@ -150,7 +150,7 @@ type comparison struct {
 	source, target view
 	at             uint64
 	namespaces     []string
-	origins        bool // compare what exchanges of versions keep, too
+	origins        bool // also compare the data of exchanges
 	keys           map[store.Key]bool
 	shared         map[string]mergeBase // by namespace
 }
@@ -207,9 +207,8 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 // ground returns the result of learn.
 func (c *comparison) ground(namespace string) mergeBase { return c.shared[namespace] }
 
-// written reports whether a namespace of a branch, or with an empty one any, was written after one version and up to
-// another. Where the change log was trimmed, the entries tell: at a version that others depend on, the newest of each
-// key is kept.
+// written reports whether a namespace of a branch, or any if it is empty, was written after one version and up to another. Where the change
+// log was trimmed, it examines the entries: the newest entry of each key is kept at versions that other branches depend on.
 func (s *Space) written(ctx context.Context, b store.BranchID, namespace string, after, to uint64) (bool, error) {
 	for from := after; ; {
 		changes, next, err := s.engine.Changes(ctx, b, from, to, changesPage)
@@ -256,8 +255,8 @@ func (c *comparison) findChanges(ctx context.Context, side view) error {
 	return nil
 }
 
-// sharedByAll returns the version up to which both sides know a branch in every namespace: partial merges count only in
-// theirs, so keys are checked again one by one.
+// sharedByAll returns the version up to which both sides know a branch in every namespace. Partial merges count only in their namespaces, so
+// keys are checked again one by one.
 func (c *comparison) sharedByAll(b store.BranchID) uint64 {
 	return c.ground("").both[b]
 }
@@ -401,8 +400,7 @@ func (c *comparison) triples(ctx context.Context, keys []store.Key) ([]triple, e
 	return list, err
 }
 
-// findStates sets the states. Those of a source that is brought along with where it comes from do not matter where the target is as it was: it is
-// written in any case.
+// findStates sets the states. With origins, they do not matter if the target is unchanged: the source is written in any case.
 func (t *triple) findStates(brought bool) (err error) {
 	if brought && t.source.Version > t.target.Version && t.isAsItWas() {
 		t.states.Source = "="
@@ -425,7 +423,7 @@ func (t *triple) findStates(brought bool) (err error) {
 	return err
 }
 
-// isAsItWas reports whether the target has the entry of each base, or none and there is no base.
+// isAsItWas reports whether the target is unchanged: it has the entry of each base, or there is neither.
 func (t *triple) isAsItWas() bool {
 	if len(t.bases) == 0 {
 		return t.target.Version == 0

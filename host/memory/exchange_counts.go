@@ -25,7 +25,7 @@ type (
 	Replicated = counters.Replicated
 )
 
-// nameReplicas names the default branch as other spaces know it.
+// nameReplicas sets the names of the default branch in other spaces.
 func (s *Space) nameReplicas() error {
 	b, err := s.branch(Default)
 	for _, part := range s.history {
@@ -51,7 +51,7 @@ func (a *Access) CountMark(ctx context.Context, scope provenance.Scope) (CountMa
 // CountQuery selects counters for another space.
 type CountQuery struct {
 	Scope provenance.Scope
-	From  CountMark // that the receiver has, or next of the page before
+	From  CountMark // of the receiver, or next of the previous page
 	Limit int       // to look at; 0: Limits.Page
 }
 
@@ -74,15 +74,15 @@ func (a *Access) Counted(ctx context.Context, q CountQuery) (list []Replicated, 
 	return list, next, s.translate("list counters", err)
 }
 
-// ReceivedCounts are counters that another space sent.
+// ReceivedCounts are counters from another space.
 type ReceivedCounts struct {
 	Space string // the sender
 	Scope provenance.Scope
 	List  []Replicated // at most Limits.Batch
-	Mark  CountMark    // that the sender had before it listed the first of them; with the last of them alone
+	Mark  CountMark    // the sender's mark before the first of them; only with the last part
 }
 
-// keptMark is how a mark is kept among counters.
+// keptMark is the stored form of a mark.
 type keptMark struct {
 	Mark CountMark `json:"m"`
 }
@@ -109,8 +109,8 @@ func (a *Access) CountsKnown(ctx context.Context, space string, scope provenance
 	return kept.Mark, err
 }
 
-// ReceiveCounts joins counters of another space with those of the default branch, and returns how many memories had news. What each
-// replica counted is kept by itself, so that nothing is counted twice, by whatever way it came.
+// ReceiveCounts merges counters of another space into those of the default branch, and returns how many memories changed. The counts of
+// each replica are kept apart, so that none is counted twice, whichever way it came.
 func (a *Access) ReceiveCounts(ctx context.Context, in ReceivedCounts) (news int, err error) {
 	s := a.space
 	if len(in.List) > s.limits.Batch || len(in.Mark) > longestMark || len(in.Space) > longestReplica {

@@ -14,13 +14,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Versions that other spaces wrote, and that were never the newest here, stand beside the branch's own past, which they do not change: each
-// is an entry of its own, named by the memory and by where it comes from, the newest of a memory first.
+// Versions of other spaces that were never the newest here are kept apart from the past of the branch. Each is an entry, named by its memory
+// and its origin, so that the newest version of a memory sorts first.
 
-// mostLooked is how many versions of this space of a memory, the newest, are compared with those of others.
+// mostLooked bounds the own versions of a memory that are compared with those of other spaces; the newest count.
 const mostLooked = 1000
 
-// FirstElsewhere is what Elsewhere continues from at the beginning, like an empty text.
+// FirstElsewhere begins a list of Elsewhere, like the empty string.
 const FirstElsewhere = "-"
 
 func originOf(v provenance.Version) *Origin {
@@ -28,7 +28,7 @@ func originOf(v provenance.Version) *Origin {
 	return &Origin{Space: space, Version: v.Version, Time: v.Time()}
 }
 
-// pastPrefix begins the names of the versions of a memory.
+// pastPrefix returns the prefix of the names of a memory's versions.
 func pastPrefix(key string) string { return key + "\x00" }
 
 // pastKey is the key of a version of a memory.
@@ -42,7 +42,7 @@ func pastOf(memory store.Key) store.Range {
 	return store.Range{Namespace: memory.Namespace, Collection: pasts, Prefix: pastPrefix(memory.Name)}
 }
 
-// namedPast returns the memory of a version and where it comes from.
+// namedPast returns the memory and the origin in the name of a version.
 func namedPast(name string) (key string, v provenance.Version, err error) {
 	parts := strings.Split(name, "\x00")
 	if len(parts) != 4 {
@@ -57,7 +57,7 @@ func namedPast(name string) (key string, v provenance.Version, err error) {
 	return parts[0], v, err
 }
 
-// historiesAt returns whose versions a branch has at a version, and up to which: all of its own lineage, and those that it received.
+// historiesAt returns the histories that a branch has at a version: those of its own lineage and those that it received.
 func (s *Space) historiesAt(ctx context.Context, b *lineage.Branch, at uint64) (provenance.Knowledge, error) {
 	view, own := b.Lineage.At(at), provenance.Vector{}
 	for _, segment := range view {
@@ -69,7 +69,7 @@ func (s *Space) historiesAt(ctx context.Context, b *lineage.Branch, at uint64) (
 	return s.withReceived(ctx, view, own, pastKnown)
 }
 
-// HistoryPeer is Peer for an exchange of histories: it tells whose versions the branch has.
+// HistoryPeer is Peer for an exchange of histories: Known is the histories that the branch has.
 func (a *Access) HistoryPeer(ctx context.Context, branch string, at uint64, within provenance.Scope, to Right) (Peer, error) {
 	p, err := a.Peer(ctx, branch, at, within, to)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *Access) HistoryPeer(ctx context.Context, branch string, at uint64, with
 	return p, err
 }
 
-// HistoryPlace is how far histories of another space were received that were not received to their end.
+// HistoryPlace is the position of an interrupted exchange of histories.
 type HistoryPlace struct {
 	Branch string `json:"branch"` // of the other space
 	At     uint64 `json:"at"`     // the version of the other space that they are of
@@ -95,7 +95,7 @@ func historyPlaceKey(space string, scope provenance.Scope) store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: exchanges, Name: "history." + scope.Key() + "." + space}
 }
 
-// HistoryPlace returns how far an exchange of histories came that was interrupted; the zero HistoryPlace: none was.
+// HistoryPlace returns the position of an interrupted exchange of histories, or the zero HistoryPlace.
 func (a *Access) HistoryPlace(ctx context.Context, branch, space string, scope provenance.Scope) (p HistoryPlace, err error) {
 	if _, err := a.permitted(scope, ToWrite); err != nil {
 		return p, err
@@ -118,8 +118,8 @@ func (a *Access) HistoryPlace(ctx context.Context, branch, space string, scope p
 	return p, err
 }
 
-// Elsewhere lists at most limit versions of a key that other spaces wrote, and that were never the newest here, the latest first. They have no
-// version of this space, their time is that of their space, and AsOf does not show them. next continues; empty: the end.
+// Elsewhere lists at most limit versions of a key from other spaces that were never the newest here, latest first. They have no version of
+// this space, have the time of their space, and AsOf does not show them. next continues the list; empty: the end.
 func (a *Access) Elsewhere(ctx context.Context, p Location, key string, at AsOf, after string, limit int) (list []Memory, next string, err error) {
 	s := a.space
 	if p, err = a.readingKey(p, key); err != nil {
@@ -162,8 +162,8 @@ func (a *Access) Elsewhere(ctx context.Context, p Location, key string, at AsOf,
 	return list, "", nil
 }
 
-// ownOrigins are where the versions come from that a view has of a memory: of those that were written with the same content in several
-// places the last one, as which it shows in a history.
+// ownOrigins returns the origins of the versions of a memory in a view. Of a version that several spaces wrote with the same content, it is
+// the last one, which histories show.
 func (s *Space) ownOrigins(ctx context.Context, view store.Lineage, key store.Key) (map[provenance.Version]bool, error) {
 	own := map[provenance.Version]bool{}
 	past, err := s.past(ctx, view, key, mostLooked)
@@ -191,7 +191,7 @@ func pastMemory(e store.Entry) (Memory, provenance.Version, error) {
 	return m, origin, nil
 }
 
-// findOrigins sets where versions of a memory come from, which are in order, the newest first.
+// findOrigins sets the origins of versions of a memory, newest first.
 func (s *Space) findOrigins(ctx context.Context, view store.Lineage, list []Memory) error {
 	if len(list) == 0 {
 		return nil
@@ -211,7 +211,7 @@ func (s *Space) findOrigins(ctx context.Context, view store.Lineage, list []Memo
 	return err
 }
 
-// notesOf returns what is noted of where versions of a memory come from, those from one on.
+// notesOf returns the stored origins of the versions of a memory from one version on.
 func (s *Space) notesOf(ctx context.Context, view store.Lineage, memory store.Key, from uint64) (map[uint64]store.Entry, error) {
 	notes := map[uint64]store.Entry{}
 	for n, err := range store.Entries(ctx, s.engine.Versions, view, exactly(originKey(memory)), notesPage) {

@@ -13,22 +13,22 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// mostElsewhere is how many versions of a memory that other spaces wrote are kept: others stay there.
+// mostElsewhere bounds the versions of other spaces that are kept of a memory.
 const mostElsewhere = 10_000
 
-// ReceivedHistory is a page of versions that another space sent, of histories.
+// ReceivedHistory is a page of the histories of another space.
 type ReceivedHistory struct {
 	Space    string               // that sent them
 	Branch   string               // of both
 	Versions []Exchanged          // at most Limits.Batch
-	Known    provenance.Knowledge // whose versions the other space has
+	Known    provenance.Knowledge // the histories that the other space has
 	Scope    provenance.Scope
 	At       uint64 // the version of the other space that they are of
-	Next     string // continues; empty: the branch then has all that Known tells of
-	More     bool   // the page is received in several parts, of which this is not the last
+	Next     string // continues; empty: the branch then has all of Known
+	More     bool   // further parts of the page follow
 }
 
-// HistoryResult counts what became of versions.
+// HistoryResult counts received versions by outcome.
 type HistoryResult struct {
 	Taken   int
 	Known   int // had before
@@ -36,8 +36,8 @@ type HistoryResult struct {
 	Version uint64
 }
 
-// ReceiveHistory keeps versions of another space beside those of this one, in one commit. The caller needs the right to write each namespace.
-// What the branch has, what was purged here and what has expired is left out, and so is what a hook would not have stored as it is.
+// ReceiveHistory stores versions of another space beside those of this one, in one commit. The caller needs the right to write each namespace.
+// It omits versions that the branch has, that were purged here or have expired, and that a hook would refuse or change.
 func (a *Access) ReceiveHistory(ctx context.Context, in ReceivedHistory, w Write) (HistoryResult, error) {
 	w = a.sign(w)
 	s := a.space
@@ -74,7 +74,7 @@ func (a *Access) ReceiveHistory(ctx context.Context, in ReceivedHistory, w Write
 	return r.done, s.translate("receive histories", r.finish(ctx, w))
 }
 
-// receivingHistory is a ReceiveHistory that runs.
+// receivingHistory is the execution of a ReceiveHistory.
 type receivingHistory struct {
 	receiving
 	in   ReceivedHistory
@@ -146,7 +146,7 @@ func (r *receivingHistory) keep(ctx context.Context, w Write) error {
 	return err
 }
 
-// arrivals are the versions of a memory that one that was sent stands for.
+// arrivals returns the versions of a memory in a received one, which may have several origins.
 func (r *receivingHistory) arrivals(e Exchanged, key store.Key, is *record.Record, has *had) (list []arrival) {
 	for _, from := range e.Origins {
 		switch {
@@ -164,7 +164,7 @@ func (r *receivingHistory) arrivals(e Exchanged, key store.Key, is *record.Recor
 	return list
 }
 
-// isOwn reports whether this space wrote a version: it knows what became of it.
+// isOwn reports whether this space wrote a version.
 func (r *receivingHistory) isOwn(v provenance.Version) (own bool) {
 	s := r.stage.space
 	s.incarnations(r.head, func(id string, _, last uint64) bool {
@@ -174,7 +174,7 @@ func (r *receivingHistory) isOwn(v provenance.Version) (own bool) {
 	return own
 }
 
-// isGone reports whether a version has expired or was purged here: it does not come back.
+// isGone reports whether a version has expired or was purged here.
 func (r *receivingHistory) isGone(is *record.Record, has *had) bool {
 	if is.Expires != 0 && is.Expires <= r.stage.now.UnixMicro() {
 		return true
@@ -186,7 +186,7 @@ func (r *receivingHistory) isGone(is *record.Record, has *had) bool {
 	return err == nil && has.purged[record.Digest(value)]
 }
 
-// pastRecord is what is kept of a version.
+// pastRecord returns the stored form of a version.
 func (r *receivingHistory) pastRecord(e Exchanged) (*record.Record, error) {
 	if e.Deleted {
 		return &record.Record{Value: json.RawMessage("null"), State: record.Forgotten}, nil
@@ -237,8 +237,8 @@ func (h *had) notePurged(e store.Entry) error {
 	return err
 }
 
-// unchangedByHooks asks hooks about versions as about stores, and returns those that they would have stored as they are. Versions of one memory
-// are asked about one after the other.
+// unchangedByHooks asks the hooks about versions as if they were stored, and returns those that they would not refuse or change. Versions
+// of one memory are checked one after the other.
 func (r *receivingHistory) unchangedByHooks(ctx context.Context, list []arrival, w Write) (kept []arrival, err error) {
 	if r.stage.space.currentHooks() == nil {
 		return list, nil
@@ -265,7 +265,7 @@ func (r *receivingHistory) unchangedByHooks(ctx context.Context, list []arrival,
 	return kept, nil
 }
 
-// agreed returns the versions, each of another memory, that hooks would have stored as they are.
+// agreed returns the versions, each of another memory, that hooks would not refuse or change.
 func (r *receivingHistory) agreed(ctx context.Context, list []arrival, w Write) ([]arrival, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -296,7 +296,7 @@ func (r *receivingHistory) agreed(ctx context.Context, list []arrival, w Write) 
 	return append(first, rest...), err
 }
 
-// goOn stages how far the exchange is, or at its end what the branch has then.
+// goOn stages the position of the exchange, or at its end the knowledge of the branch.
 func (r *receivingHistory) goOn(ctx context.Context, place store.Key) error {
 	s := r.stage.space
 	if r.in.More {
@@ -316,12 +316,12 @@ func (r *receivingHistory) goOn(ctx context.Context, place store.Key) error {
 		r.stage.set(site{Key: place}, nil)
 	}
 	if len(r.in.Versions) == 0 && !continued && !r.muchNews() {
-		return nil // or two spaces that watch each other would never rest
+		return nil // otherwise two spaces that watch each other would exchange for ever
 	}
 	return r.learn(pastKnown)
 }
 
-// idleVersions is how many versions of another space may bring nothing before that is noted.
+// idleVersions is how many new versions of another space can bring nothing before the branch records them as known.
 const idleVersions = 5000
 
 func (r *receivingHistory) muchNews() bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// dropElsewhere deletes versions that other spaces wrote and that are older than a branch can be read back, by the clock of their space, unless
-// histories keep them. They are not brought again: the branch knows that it had them.
+// dropElsewhere deletes versions of other spaces that are older, by the clock of their space, than the readable past of a branch, unless
+// histories retain them. The branch remembers that it had them, so that they are not received again.
 func (s *Space) dropElsewhere(ctx context.Context, b *lineage.Branch, age time.Duration, policy retention.Policy) error {
 	ranges, err := s.rangesOf(ctx, b.ID, func(collection string) bool { return collection == pasts })
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Histories lists all versions of memories on a branch that a receiver does not have, deletions too, but not what was purged or has expired.
-// Query.Known is what HistoryPeer tells of the receiver.
+// Histories lists all versions of memories on a branch that a receiver lacks, including deletions, but not purged or expired ones.
+// Query.Known is that of the receiver's HistoryPeer.
 func (a *Access) Histories(ctx context.Context, q ExchangeQuery) (ExchangePage, error) {
 	return a.list(ctx, q, func(p *sending) sent { return sent{has: p.sure, wants: p.wantsHistory, all: true} })
 }
@@ -19,7 +19,7 @@ func (p *sending) wantsHistory(key store.Key) bool {
 	return (key.Collection == memories || key.Collection == pasts) && p.query.Scope.Covers(key.Namespace) && p.rights.MayRead(key.Namespace)
 }
 
-// each adds each version that some changes of a branch made.
+// each adds every version in some changes of a branch.
 func (p *sending) each(ctx context.Context, b store.BranchID, changes []store.Change) error {
 	wanted := map[store.Key][]uint64{}
 	var keys []store.Key
@@ -122,7 +122,7 @@ func (p *sending) version(e, noted store.Entry) error {
 	return nil
 }
 
-// origin is a version of a memory, and where it comes from; nil: it is none, or was dropped.
+// origin returns a version of a memory with its origin; nil: there is none, or it was dropped.
 func (p *sending) origin(e, noted store.Entry) (Memory, []provenance.Version, error) {
 	if e.Collection == pasts {
 		if !e.Exists() {

@@ -16,14 +16,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Chain is the log of another space, of one of its branches, as it was received.
+// Chain is a received log of a branch of another space.
 type Chain struct {
 	Namespace   string
-	ID          string   // which events of it are chosen by
-	Remote      string   // the name here of the remote that it is of; empty: it has none
+	ID          string   // for ChainQuery.Chain
+	Remote      string   // the name of its remote here; empty: it has none
 	Agents      []string // who logged, at most agentsNamed
-	Events      int      // that are here
-	Purged      int      // that were here
+	Events      int      // number of events here
+	Purged      int      // number of events that were purged
 	First, Last uint64   // sequence numbers
 	From, Until time.Time
 	Broken      uint64 // the first event that is missing or altered; 0: none of those that were checked
@@ -37,7 +37,7 @@ const (
 	eventsChecked = 200_000 // in a call
 )
 
-// replicasOf yields the replicas whose logs of a namespace a view has from other spaces.
+// replicasOf yields the replicas with received logs of a namespace in a view.
 func (s *Space) replicasOf(ctx context.Context, view store.Lineage, namespace string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for within := (store.Range{Namespace: namespace, Collection: logs}); ; {
@@ -58,7 +58,7 @@ func (s *Space) replicasOf(ctx context.Context, view store.Lineage, namespace st
 	}
 }
 
-// Chains lists the logs of a namespace that a branch has from other spaces, and checks the chain of each.
+// Chains lists the received logs of a namespace on a branch, and verifies the chain of each.
 func (a *Access) Chains(ctx context.Context, p Location) (list []Chain, err error) {
 	v, p, err := a.viewLogs(ctx, p)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *Access) Chains(ctx context.Context, p Location) (list []Chain, err erro
 	return list, nil
 }
 
-// checkChain goes through a received log. left is how many events may yet be checked.
+// checkChain verifies a received log. left is the number of events that can still be checked.
 func (s *Space) checkChain(ctx context.Context, view store.Lineage, c *Chain, left *int) error {
 	within := store.Range{Namespace: c.Namespace, Collection: logs, Prefix: logPrefix(c.ID)}
 	var before *keptEvent
@@ -135,7 +135,7 @@ func (c *Chain) count(sequence uint64, e *keptEvent) {
 	}
 }
 
-// checkLink returns what is wrong with an event of a chain, after the one before it; empty: nothing. e is nil if it was purged.
+// checkLink returns the fault of an event after its predecessor in a chain; empty: none. e is nil if it was purged.
 func (s *Space) checkLink(ctx context.Context, view store.Lineage, c *Chain, before *keptEvent, sequence uint64, e *keptEvent) (string, error) {
 	first := c.Events+c.Purged == 0
 	switch {
@@ -169,8 +169,8 @@ func faultOf(err error) string {
 	return strings.TrimPrefix(err.Error(), "verify log: ")
 }
 
-// continuesAnother returns what is wrong with the first event of a branch's part of a log: it continues the log of another branch, or of
-// the space that this one is a copy of.
+// continuesAnother returns the fault of the first event of a branch's part of a log, which continues the log of another branch, or of the
+// space of which this one is a copy.
 func (s *Space) continuesAnother(ctx context.Context, view store.Lineage, namespace string, e *keptEvent) (string, error) {
 	if err := e.Unaltered(e.Sequence); err != nil {
 		return faultOf(err), nil
@@ -209,7 +209,7 @@ func (s *Space) continuesAnother(ctx context.Context, view store.Lineage, namesp
 	return missing(1, e.Sequence-1), nil
 }
 
-// hashOf is the hash of an event of this space or of another; empty: it was purged.
+// hashOf returns the hash of an event of this space or another; empty: it was purged.
 func hashOf(entry store.Entry) (string, error) {
 	if entry.Collection == events {
 		e, err := record.DecodeEvent(entry)
@@ -222,7 +222,7 @@ func hashOf(entry store.Entry) (string, error) {
 	return e.Hash, nil
 }
 
-// keptAt reads an event of another space's log, with the number that it is kept by.
+// keptAt reads a stored event of another space's log, with its sequence number.
 func keptAt(entry store.Entry) (sequence uint64, e *keptEvent, err error) {
 	_, name, _ := strings.Cut(entry.Name, "/")
 	if sequence, err = store.ParseSequence(name); err != nil {
@@ -235,12 +235,12 @@ func keptAt(entry store.Entry) (sequence uint64, e *keptEvent, err error) {
 // ChainQuery selects events of the log of another space.
 type ChainQuery struct {
 	Location
-	Chain        string // its id, the beginning of it, or the name of the remote that it is of
+	Chain        string // its id, a prefix of the id, or the name of its remote
 	Agents       []string
 	Types        []string // of events
 	Since, Until time.Time
 	Oldest       bool   // first, instead of the newest
-	After        uint64 // list on behind this sequence number; 0: from the beginning
+	After        uint64 // only events after this sequence number; 0: all
 	Limit        int    // 0: Limits.Page
 }
 
@@ -255,10 +255,10 @@ type ChainPage struct {
 	Chain  string // its id
 	Events []Event
 	Next   uint64 // ChainQuery.After of the next page; 0: this is the last
-	Fault  string // an event among these that is missing or altered; empty: the part that was read is whole
+	Fault  string // a missing or altered event in the part that was read; empty: there is none
 }
 
-// EventsOf lists events of the log of another space. It names what is missing or altered in the part that it reads.
+// EventsOf lists events of the log of another space, and verifies the part that it reads.
 func (a *Access) EventsOf(ctx context.Context, q ChainQuery) (page ChainPage, err error) {
 	v, p, err := a.viewLogs(ctx, q.Location)
 	if err != nil {
@@ -303,13 +303,13 @@ func (a *Access) EventsOf(ctx context.Context, q ChainQuery) (page ChainPage, er
 	return page, nil
 }
 
-// chainRead is the event that was read before, in either order.
+// chainRead is the previously read event, in either order.
 type chainRead struct {
 	sequence uint64 // 0: none
 	event    *keptEvent
 }
 
-// fault returns what is wrong between the event that was read before and its neighbour; empty: nothing.
+// fault returns the fault between the previously read event and its neighbour; empty: none.
 func (r chainRead) fault(sequence uint64, e *keptEvent) string {
 	older, newer, from, to := r.event, e, r.sequence, sequence
 	if from > to {
@@ -326,7 +326,7 @@ func (r chainRead) fault(sequence uint64, e *keptEvent) string {
 	return ""
 }
 
-// chainNamed returns the id of the log that is meant.
+// chainNamed resolves ChainQuery.Chain to the id of a log.
 func (s *Space) chainNamed(ctx context.Context, view store.Lineage, p Location, name string) (string, error) {
 	names, err := s.namedSpaces(ctx)
 	if err != nil {
@@ -362,13 +362,13 @@ func (s *Space) chainNamed(ctx context.Context, view store.Lineage, p Location, 
 	return "", &Error{Code: NotFound, Message: fmt.Sprintf("namespace %q has no log of %q from another space on branch %q: it has those of %s", clip(p.Namespace, 64), clip(name, 64), p.Branch, strings.Join(there[:min(len(there), 20)], ", "))}
 }
 
-// incarnationOf is the part of a replica's name that is its space's.
+// incarnationOf returns the incarnation of the space in a replica's name.
 func incarnationOf(replica string) string {
 	incarnation, _, _ := strings.Cut(replica, ".")
 	return incarnation
 }
 
-// namedPrefix begins the keys under which the default branch keeps which spaces remotes are.
+// namedPrefix is the prefix of the keys for the spaces of remotes on the default branch.
 const namedPrefix = "remote/"
 
 // namedSpaces returns the names of remotes by the ids of their spaces.
@@ -396,7 +396,7 @@ func (s *Space) namedSpaces(ctx context.Context) (map[string]string, error) {
 	return names, nil
 }
 
-// NameSpace keeps that a remote of this name is a space, by which its logs are then found.
+// NameSpace records the space of a remote, so that its logs can be found by the name of the remote.
 func (a *Access) NameSpace(ctx context.Context, remote, space string, w Write) error {
 	if len(space) > longestReplica {
 		return invalid("the id of a space has %d bytes: it has at most %d", len(space), longestReplica)

@@ -14,46 +14,47 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Limits of what another space sends.
+// Limits of received data.
 const (
 	mostOrigins    = 64     // of one version
 	longestReplica = 128    // bytes of a name
-	mostKnown      = 20_000 // replicas that a space tells of
+	mostKnown      = 20_000 // replicas in the knowledge of a space
 	mostScopes     = 64
 	mostWithheld   = 1000           // namespaces
-	clocksApart    = 24 * time.Hour // that a version may be ahead of this clock
+	clocksApart    = 24 * time.Hour // the most that a version may be ahead of this clock
 	longestState   = 64 << 10       // bytes of the state of an exchange
 )
 
-// Received are versions that another space sent.
+// Received is versions from another space.
 type Received struct {
-	Branch   string      // that tracks the other space; without State the one that is exchanged
+	Branch   string      // the branch that tracks the other space; without State, the exchanged branch
 	Versions []Exchanged // at most Limits.Batch
 	Known    provenance.Knowledge
 	Scope    provenance.Scope
 	Strategy Strategy
-	// State is kept with them: how far the exchange is. Complete means that the branch then knows all that Known tells of.
+	// State is the position of the exchange, stored with the versions. Complete means that the branch then has all of Known.
 	State    json.RawMessage
 	Complete bool
 }
 
-// ReceivedResult counts what became of versions.
+// ReceivedResult counts received versions by outcome.
 type ReceivedResult struct {
 	Taken     int // written
-	Known     int // had before, or superseded
+	Known     int // known before, or superseded
 	Events    int // of logs, written
 	Version   uint64
 	Conflicts []ExchangeConflict
 }
 
-// ExchangeConflict is a memory that both spaces changed without knowing of each other.
+// ExchangeConflict is a memory that both spaces changed concurrently.
 type ExchangeConflict struct {
 	Namespace string `json:"namespace"`
 	Key       string `json:"key"`
 	Kept      string `json:"kept"` // "theirs", "ours" or "both"; empty: neither yet
 }
 
-// ExchangeState returns what Received.State was last on a branch; nil: it receives from no other space. It is for callers that may read all.
+// ExchangeState returns the last Received.State of a branch; nil: it receives from no other space. The caller must have the right to read all
+// namespaces.
 func (a *Access) ExchangeState(ctx context.Context, branch string) (json.RawMessage, error) {
 	if !a.caller.Rights.readsAll() {
 		return nil, &Error{Code: Denied, Message: "how far an exchange is, only a caller is told that may read every namespace"}
@@ -70,8 +71,8 @@ func (a *Access) ExchangeState(ctx context.Context, branch string) (json.RawMess
 	return r.Value, err
 }
 
-// Receive writes versions of another space, in one commit. Hooks are asked as about stores, and the caller needs the right to write each
-// namespace. Versions that the branch knows are left out. It is a retryable conflict if the branch that is exchanged changed meanwhile.
+// Receive writes versions of another space in one commit. Hooks decide about them as about stores, and the caller needs the right to write
+// each namespace. It omits versions that the branch knows. The error is a retryable conflict if the exchanged branch changed meanwhile.
 func (a *Access) Receive(ctx context.Context, in Received, w Write) (ReceivedResult, error) {
 	w = a.sign(w)
 	b, err := a.space.branch(in.Branch)
@@ -106,7 +107,7 @@ func (a *Access) Receive(ctx context.Context, in Received, w Write) (ReceivedRes
 	return r.result, err
 }
 
-// receiving is a Receive that runs.
+// receiving is the execution of a Receive.
 type receiving struct {
 	stage  *Stage
 	in     Received
@@ -118,7 +119,7 @@ type receiving struct {
 	result ReceivedResult
 }
 
-// vectors are what both sides know of a namespace.
+// vectors are the version vectors of both sides in a namespace.
 type vectors struct{ ours, theirs provenance.Vector }
 
 func (r *receiving) vectors(namespace string) vectors {
@@ -154,7 +155,7 @@ func (r *receiving) check() error {
 	return nil
 }
 
-// CheckScope returns why a scope that another space sent is not one.
+// CheckScope returns why a received scope is invalid.
 func (s *Space) CheckScope(scope provenance.Scope) error {
 	if len(scope.Withheld) > mostWithheld || len(scope.Namespaces) > mostWithheld {
 		return invalid("a scope names %d namespaces: at most %d are allowed", max(len(scope.Withheld), len(scope.Namespaces)), mostWithheld)
@@ -170,7 +171,7 @@ func (s *Space) CheckScope(scope provenance.Scope) error {
 	return nil
 }
 
-// CheckKnown returns why what another space says it knows cannot be true. head is the newest version of this space.
+// CheckKnown returns why received knowledge is impossible. head is the newest version of this space.
 func (s *Space) CheckKnown(known provenance.Knowledge, head uint64) error {
 	if len(known) > mostScopes || known.Size() > mostKnown {
 		return invalid("the other space tells of %d replicas in %d scopes: at most %d in %d are allowed", known.Size(), len(known), mostKnown, mostScopes)
@@ -249,7 +250,7 @@ func (r *receiving) checkEvent(e Exchanged) error {
 	return nil
 }
 
-// logged keeps an event of another replica's log. One that is kept stays as it is.
+// logged stages an event of another replica's log, unless it is already stored.
 func (r *receiving) logged(e Exchanged, entry store.Entry) error {
 	if entry.Version != 0 {
 		r.result.Known++
@@ -289,7 +290,7 @@ func (r *receiving) all(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.in.State == nil { // others write here, too
+	if r.in.State == nil { // the branch has other writers
 		for i, e := range found[:n] {
 			expected := uint64(0)
 			if e.Exists() {
@@ -356,7 +357,7 @@ func (r *receiving) one(ctx context.Context, e Exchanged, entry, noted store.Ent
 	return nil
 }
 
-// record returns what a version holds; nil: it is a deletion.
+// record returns the record of a version; nil: it is a deletion.
 func (r *receiving) record(e Exchanged) (*record.Record, error) {
 	if e.Deleted {
 		return nil, nil
@@ -375,7 +376,7 @@ func (l local) equals(theirs *record.Record) bool {
 	return l.record.SameContent(*theirs)
 }
 
-// erased reports whether a version is what a purge erased here: it does not come back.
+// erased reports whether a purge erased the content of a version here.
 func erased(here, theirs *record.Record) bool {
 	if here == nil || here.Purged == "" || theirs == nil {
 		return false
@@ -394,8 +395,8 @@ func (r *receiving) take(e Exchanged, is *record.Record, origins []provenance.Ve
 	}
 }
 
-// conflict decides about a memory that both sides changed. The result is a version of its own, unless nothing is decided: other spaces then
-// take it in place of both.
+// conflict resolves a memory that both sides changed. The result is a new version, which other spaces take in place of both, unless the
+// conflict stays unresolved.
 func (r *receiving) conflict(ctx context.Context, e Exchanged, theirs *record.Record, l local) error {
 	kept, is, err := r.decide(ctx, e, theirs, l)
 	if err != nil {
@@ -428,7 +429,7 @@ func (r *receiving) decide(ctx context.Context, e Exchanged, theirs *record.Reco
 	return "ours", l.record, nil
 }
 
-// fields merges a memory field by field, with the newest version that the other space knows for a base; nil: both changed the same field.
+// fields merges a memory by field. The base is the newest version that the other space knows. nil: both changed the same field.
 func (r *receiving) fields(ctx context.Context, e Exchanged, theirs *record.Record, l local) (*record.Record, error) {
 	if theirs == nil || l.record == nil || l.record.Purged != "" {
 		return nil, nil
@@ -446,7 +447,7 @@ func (r *receiving) fields(ctx context.Context, e Exchanged, theirs *record.Reco
 	return &merged, nil
 }
 
-// base is the newest version here that the other space knows; the zero Record: none is kept.
+// base returns the newest version here that the other space knows, or the zero Record.
 func (r *receiving) base(ctx context.Context, e Exchanged) (record.Record, error) {
 	past, err := r.stage.space.past(ctx, r.stage.branch.Lineage, e.key(), mostPast)
 	if err != nil {
@@ -465,7 +466,7 @@ func (r *receiving) base(ctx context.Context, e Exchanged) (record.Record, error
 	return record.Record{}, nil
 }
 
-// learn stages what the other space knows, within the scope of the exchange, in a collection: knowledge or pastKnown.
+// learn stages the knowledge of the other space, within the scope of the exchange, in a collection: knowledge or pastKnown.
 func (r *receiving) learn(collection string) error {
 	for _, k := range r.in.Known {
 		scope := k.Scope.Within(r.in.Scope)
@@ -496,7 +497,7 @@ func (r *receiving) commit(ctx context.Context, w Write) error {
 	}
 	for at, list := range r.origin {
 		if is := r.staged[at]; is != nil && !is.SameContent(*t.changed[at]) {
-			continue // a hook changed it: it is a version of this space
+			continue // a hook changed it: it becomes a version of this space
 		}
 		noted, err := recorded(list)
 		if err != nil {
@@ -525,7 +526,7 @@ func (r *receiving) refused() error {
 		Details: map[string]any{"conflicts": len(list)}}
 }
 
-// Track begins an exchange: it forks a branch that tracks another space, with a first state, or returns the state of one that is under way.
+// Track begins an exchange: it forks a branch that tracks another space, with a first state, or returns the state of an exchange under way.
 func (a *Access) Track(ctx context.Context, from, name string, state json.RawMessage, w Write) (json.RawMessage, error) {
 	was, err := a.ExchangeState(ctx, name)
 	switch {

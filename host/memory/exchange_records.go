@@ -17,32 +17,32 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Records of families are exchanged one by one, unlike memories: each has a stamp, which is the version that wrote it, and the latest stamp wins.
-// So they may come in any order, by any way and repeatedly. What was received has a note with its stamp, written in the same commit; a record
-// that was written after its note is of this space, and later than what the note is of.
+// Records of families are exchanged one by one. Each has a stamp, the version that wrote it, and the latest stamp wins, so records can
+// arrive in any order, by any way, and repeatedly. The stamp of a received record is stored in the same commit; a record that is newer than its
+// stored stamp was written in this space.
 
 // SyncedCollection is a collection whose family lets its records be exchanged.
 type SyncedCollection struct {
 	Collection
-	Open bool // it holds nothing that is private to an agent
+	Open bool // it has no data that is private to an agent
 }
 
-// stampPrefix begins the collections that keep where records of another collection come from.
+// stampPrefix is the prefix of collections with the stamps of another collection.
 const stampPrefix = "_from:"
 
-// stampKey is where the stamp of a record is kept.
+// stampKey returns the key of a record's stamp.
 func stampKey(k store.Key) store.Key {
 	k.Collection = stampPrefix + strings.ReplaceAll(k.Collection, "/", ":")
 	return k
 }
 
-// stamped is how a stamp is kept.
+// stamped is the stored form of a stamp.
 type stamped struct {
 	Stamp   provenance.Version `json:"stamp"`
-	Changed bool               `json:"changed,omitempty"` // a hook changed the record: it is of this space
+	Changed bool               `json:"changed,omitempty"` // a hook changed the record: it was written in this space
 }
 
-// stampOf returns the stamp of a record, or of its deletion. noted is what is kept under its stampKey. The zero Version: there was none.
+// stampOf returns the stamp of a record or its deletion, or the zero Version. noted is the entry under its stampKey.
 func (s *Space) stampOf(e, noted store.Entry) (provenance.Version, error) {
 	var n stamped
 	if noted.Exists() {
@@ -66,8 +66,8 @@ func (s *Space) stampOf(e, noted store.Entry) (provenance.Version, error) {
 	return own, nil
 }
 
-// SyncedCollections lists the collections, sorted, whose records the caller may exchange in a direction. Those that may hold what is private
-// to an agent only a caller exchanges who has the right to every namespace.
+// SyncedCollections lists the collections, sorted, whose records the caller may exchange in a direction. Collections with private data of
+// agents require the right to every namespace.
 func (a *Access) SyncedCollections(to Right) []string {
 	if a.space.synced == nil {
 		return nil
@@ -89,7 +89,7 @@ func (a *Access) SyncedCollections(to Right) []string {
 // RecordsQuery selects records of families for another space.
 type RecordsQuery struct {
 	Branch      string
-	Shared      bool // those that all branches share, instead of those of the branch
+	Shared      bool // records shared by all branches, instead of those of the branch
 	Scope       provenance.Scope
 	Collections []string
 	Peer        string // the space that receives them
@@ -115,11 +115,11 @@ func (e ExchangedRecord) site(shared bool) site {
 	return site{shared, store.Key{Namespace: e.Namespace, Collection: e.Collection, Name: e.Key}}
 }
 
-// RecordsPage is a part of the records that another space may lack.
+// RecordsPage is a page of the records that another space may lack.
 type RecordsPage struct {
 	Records []ExchangedRecord
 	At      uint64
-	Mark    string         // up to which the receiver has all after the last page
+	Mark    string         // the receiver's mark after the last page
 	Next    *ExchangePlace // nil: the end
 }
 
@@ -132,7 +132,7 @@ type recordSending struct {
 	out    RecordsPage
 }
 
-// later is the one of a record and its stamp that was written last.
+// later returns the one of a record and its stamp that was written last.
 func later(e, noted store.Entry) store.Entry {
 	if noted.Version > e.Version {
 		return noted
@@ -183,7 +183,7 @@ func (a *Access) RecordMark(ctx context.Context, branch string, shared bool) (st
 	return recordMark(b.ID, head.Version), a.space.translate("read the newest version", err)
 }
 
-// recordBranch is nil if nothing is shared yet.
+// recordBranch returns nil if no records are shared yet.
 func (a *Access) recordBranch(name string, shared bool) (*lineage.Branch, error) {
 	if shared {
 		return a.space.catalogue.System(), nil
@@ -191,7 +191,7 @@ func (a *Access) recordBranch(name string, shared bool) (*lineage.Branch, error)
 	return a.branch(name)
 }
 
-// recordMark says up to which version of a branch records are known. A branch made anew under a name is another.
+// recordMark is the version of a branch up to which records are known. A new branch with the same name has other marks.
 func recordMark(b store.BranchID, at uint64) string {
 	return strconv.FormatUint(uint64(b), 10) + "." + strconv.FormatUint(at, 10)
 }
@@ -213,7 +213,7 @@ func sinceMark(mark string, b store.BranchID) uint64 {
 	return at
 }
 
-// recordOf is the record that a key is of, or that it is the stamp of.
+// recordOf returns the record of a key, or of the stamp under it.
 func recordOf(k store.Key) store.Key {
 	if name, ok := strings.CutPrefix(k.Collection, stampPrefix); ok {
 		k.Collection = strings.Replace(name, ":", "/", 1)
@@ -251,19 +251,19 @@ func (p *recordSending) record(e, noted store.Entry) error {
 	return nil
 }
 
-// ReceivedRecords are records of families that another space sent.
+// ReceivedRecords is records of families from another space.
 type ReceivedRecords struct {
 	Branch      string
 	Shared      bool
 	Space       string // the sender
 	Scope       provenance.Scope
-	Collections []string // that are exchanged
+	Collections []string // the exchanged collections
 	Records     []ExchangedRecord
-	Mark        string // up to which the sender's are then known; with the last of them alone
+	Mark        string // the sender's mark; only with the last part
 }
 
-// ReceiveRecords takes the records that are later than those here, in one commit, and returns how many those are. The caller needs the right
-// to write each namespace and to use each family, which has to be there, granted, and to let the collection be exchanged.
+// ReceiveRecords writes the records that are later than those here, in one commit, and returns their number. The caller needs the rights to
+// write each namespace and to use each family. The family must be installed and granted, and allow the exchange of the collection.
 func (a *Access) ReceiveRecords(ctx context.Context, in ReceivedRecords, w Write) (news int, err error) {
 	s := a.space
 	if len(in.Records) > s.limits.Batch || len(in.Mark) > longestMark || len(in.Space) > longestReplica {
@@ -318,7 +318,7 @@ func (a *Access) syncedNow(to Right) (list []SyncedCollection) {
 	return list
 }
 
-// recordReceiving is a ReceiveRecords that runs.
+// recordReceiving is the execution of a ReceiveRecords.
 type recordReceiving struct {
 	access      *Access
 	stage       *Stage
@@ -431,7 +431,7 @@ func (r *recordReceiving) one(ctx context.Context, e ExchangedRecord, at site, w
 	return nil
 }
 
-// expiryIn is when a received record expires: as its collection says here, or before.
+// expiryIn returns the expiry of a received record: that of its collection here, or an earlier one.
 func expiryIn(c Collection, at *time.Time, now time.Time) *time.Time {
 	last := now.Add(c.Expires)
 	switch {
@@ -462,7 +462,7 @@ func (r *recordReceiving) commit(ctx context.Context, w Write) error {
 	return err
 }
 
-// recordMarkKey is where the mark of another space's records is kept, among counters: it makes no version.
+// recordMarkKey returns the key of the mark of another space's records. It is stored among counters, which makes no version.
 func recordMarkKey(in ReceivedRecords) store.Key {
 	part := in.Branch
 	if in.Shared {
@@ -474,7 +474,7 @@ func recordMarkKey(in ReceivedRecords) store.Key {
 	return key
 }
 
-// RecordsKnown returns the mark up to which the records of another space were received; empty: none were. Of in, Records and Mark are left out.
+// RecordsKnown returns the mark up to which the records of another space were received; empty: none. It ignores in.Records and in.Mark.
 func (a *Access) RecordsKnown(ctx context.Context, in ReceivedRecords) (string, error) {
 	var err error
 	if in.Scope, err = a.permitted(in.Scope, ToWrite); err != nil {

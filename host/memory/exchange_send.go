@@ -16,13 +16,13 @@ type ExchangePlace struct {
 	Within  int    `json:"w,omitempty"` // how many changes of the next version were
 	// Scan lists every key of the branch, where the change log was trimmed.
 	Scan   bool   `json:"f,omitempty"`
-	Cursor string `json:"c,omitempty"` // sealed, as it may name a key that the receiver may not read
+	Cursor string `json:"c,omitempty"` // encrypted, because it can name a key that the receiver may not read
 	Last   string `json:"l,omitempty"` // of the keys that were listed
 }
 
 // ExchangeQuery selects versions for another space.
 type ExchangeQuery struct {
-	Peer                       // this branch, as Access.Peer told of it: with To read
+	Peer                       // this branch, from Access.Peer with the right to read
 	Known provenance.Knowledge // what the receiver knows
 	From  ExchangePlace
 	Limit int // versions; 0: Limits.Page
@@ -48,21 +48,21 @@ type sending struct {
 	listed  int // versions in the page
 }
 
-// sent is what of a branch is sent.
+// sent selects what is sent of a branch.
 type sent struct {
 	has    func(store.Segment) uint64             // the version up to which the receiver has all of a segment
-	wants  func(store.Key) bool                   // whether a change is of it
-	place  func(store.Key) store.Key              // what a key is of
-	origin func(store.Key) store.Key              // where it is kept where that comes from
-	newest func(e, noted store.Entry) store.Entry // that decides which change is sent
-	one    func(e, noted store.Entry) error       // adds it, unless the receiver knows it
-	all    bool                                   // every version, and not the newest alone: place, origin, newest and one are not used
+	wants  func(store.Key) bool                   // whether a change is relevant
+	place  func(store.Key) store.Key              // the key of the sent entry
+	origin func(store.Key) store.Key              // the key of its origin
+	newest func(e, noted store.Entry) store.Entry // the one that determines the change to send
+	one    func(e, noted store.Entry) error       // adds the entry, unless the receiver knows it
+	all    bool                                   // send every version instead of the newest: place, origin, newest and one are unused
 }
 
-// What is looked at together, before a page may end.
+// Limits of a step; a page can end after each.
 const (
 	exchangeStep  = 500     // keys
-	exchangeBytes = 8 << 20 // of their values, unless it is one alone
+	exchangeBytes = 8 << 20 // of their values; a single value may be longer
 )
 
 // changesRead is how many changes are read for each version that a page may have: most are of memories, or of their origins.
@@ -75,7 +75,7 @@ func (a *Access) Versions(ctx context.Context, q ExchangeQuery) (ExchangePage, e
 	})
 }
 
-// list lists what is sent of a branch.
+// list lists the selected entries of a branch.
 func (a *Access) list(ctx context.Context, q ExchangeQuery, what func(*sending) sent) (ExchangePage, error) {
 	b, err := a.branch(q.Branch)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *sending) changes(ctx context.Context, at ExchangePlace) error {
 	return nil
 }
 
-// sure returns the version up to which the receiver knows all of a segment.
+// sure returns the version up to which the receiver knows everything in a segment.
 func (p *sending) sure(segment store.Segment) (upTo uint64) {
 	has := p.query.Known.Throughout(p.query.Scope)
 	p.space.incarnations(segment.At, func(id string, first, last uint64) bool {
@@ -141,7 +141,7 @@ func (p *sending) sure(segment store.Segment) (upTo uint64) {
 	return upTo
 }
 
-// add adds what changes made, and reports whether the page is full: at then continues it.
+// add adds the results of changes, and reports whether the page is full; at then continues it.
 func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Change, at *ExchangePlace) (bool, error) {
 	for i := min(at.Within, len(changes)); i < len(changes); {
 		n, err := p.bounded(len(changes)-i, func(n int) error { return p.some(ctx, b, changes[i:i+n]) })
@@ -156,7 +156,7 @@ func (p *sending) add(ctx context.Context, b store.BranchID, changes []store.Cha
 	return false, nil
 }
 
-// bounded adds a step of at most n keys, and of fewer if their values are too long. It returns how many they were.
+// bounded adds a step of at most n keys, or fewer if their values are long, and returns their number.
 func (p *sending) bounded(n int, add func(n int) error) (int, error) {
 	before := *p
 	for n = min(n, exchangeStep, p.query.Limit); ; n /= 2 {
@@ -167,7 +167,7 @@ func (p *sending) bounded(n int, add func(n int) error) (int, error) {
 	}
 }
 
-// some adds what some changes of a branch made.
+// some adds the results of some changes of a branch.
 func (p *sending) some(ctx context.Context, b store.BranchID, changes []store.Change) error {
 	if p.what.all {
 		return p.each(ctx, b, changes)
@@ -289,7 +289,7 @@ func (p *sending) event(e store.Entry) error {
 	return nil
 }
 
-// knownIn is what the receiver knows of a namespace.
+// knownIn returns the receiver's version vector in a namespace.
 func (p *sending) knownIn(namespace string) provenance.Vector {
 	known, ok := p.known[namespace]
 	if !ok {
@@ -341,7 +341,7 @@ func (p *sending) scanned(ctx context.Context, entries []store.Entry, at *Exchan
 	return p.put(ctx, keys, func(e store.Entry, _ store.Key) bool { return e.Version != 0 })
 }
 
-// opened is the cursor of a place in a scan; "" for the beginning. Only the process that sealed it opens it.
+// opened decrypts the cursor of a place in a scan; "" is the start. Only the process that encrypted it can.
 func (s *Space) opened(sealed string) (store.Cursor, error) {
 	if sealed == "" {
 		return "", nil

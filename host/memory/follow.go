@@ -10,8 +10,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Follow brings a space whose engine follows another server's commits from one point to a later one, as its engine saw it. Nobody reads the
-// space meanwhile: what they see is whole. On an error the space is of no use any more.
+// Follow updates a space, whose engine follows the commits of another server, from one point to a later one. It excludes readers, who see
+// each update as a whole. After an error, the space must be closed.
 func (s *Space) Follow(ctx context.Context, to store.Point) error {
 	e, ok := s.engine.(store.Following)
 	if !ok || !s.readOnly {
@@ -39,7 +39,7 @@ func (s *Space) Follow(ctx context.Context, to store.Point) error {
 	return nil
 }
 
-// HasShared reports whether there are records of a collection that is the same on every branch.
+// HasShared reports whether a collection that all branches share has records.
 func (s *Space) HasShared(ctx context.Context, namespace, collection string) (bool, error) {
 	b := s.catalogue.System()
 	if b == nil {
@@ -49,7 +49,7 @@ func (s *Space) HasShared(ctx context.Context, namespace, collection string) (bo
 	return len(list) > 0, s.translate("look for records", err)
 }
 
-// followOn indexes what was written on branches, and reads again what is kept in memory of it.
+// followOn indexes new writes on branches, and reloads cached state.
 func (s *Space) followOn(ctx context.Context, e store.Following, written []store.BranchID, after uint64, to store.Point) error {
 	before := s.catalogue.Kept()
 	e.Follow(to)
@@ -71,7 +71,7 @@ func (s *Space) followOn(ctx context.Context, e store.Following, written []store
 	return s.upkeep.Follow(ctx, written, after, to.Version)
 }
 
-// arrived returns the branches that are not among those before, and forgets what the index has of those that are gone.
+// arrived returns the new branches, and drops deleted ones from the index.
 func (s *Space) arrived(before []*lineage.Branch) (list []store.BranchID) {
 	now := s.catalogue.Kept()
 	has := func(list []*lineage.Branch, id store.BranchID) bool {

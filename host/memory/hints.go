@@ -15,7 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Bounds of what is said, and looked at, for a reader who found nothing.
+// Bounds of the hints for a reader who found nothing.
 const (
 	mostNear       = 5     // keys, namespaces and branches named
 	mostCompared   = 5_000 // keys compared with one that is missing
@@ -24,14 +24,14 @@ const (
 	mostListed     = 8     // namespaces and tags listed
 )
 
-// Missing says what is there instead of the memory that a reader looked for, within the reader's rights.
+// Missing has hints about a memory that was not found, within the reader's rights.
 type Missing struct {
 	Near       []string  // keys of the namespace that are spelled alike, the nearest first
 	Elsewhere  []string  // namespaces that have the key
 	Branches   []string  // branches that have it in this namespace
 	Deleted    uint64    // the version that deleted it; 0: none did
 	Expired    time.Time // when it expired; zero: it did not
-	Stored     bool      // it is there now, but was not at the moment that was asked for
+	Stored     bool      // it exists now, but did not at the requested moment
 	Namespaces []Counted // of the branch, if this one is empty
 }
 
@@ -41,7 +41,7 @@ type Counted struct {
 	N    int
 }
 
-// Missing looks for what a reader of a key without a memory may have meant.
+// Missing returns hints for a key without a memory.
 func (a *Access) Missing(ctx context.Context, p Location, key string, at AsOf) (m Missing, err error) {
 	s := a.space
 	if p, err = a.readingKey(p, key); err != nil {
@@ -72,7 +72,7 @@ func (a *Access) Missing(ctx context.Context, p Location, key string, at AsOf) (
 	return m, err
 }
 
-// Having returns namespaces that have a memory under a key, at most as many as an answer names.
+// Having returns the first namespaces that have a memory under a key.
 func (a *Access) Having(ctx context.Context, branch, key string, at AsOf) ([]string, error) {
 	s := a.space
 	if err := s.limits.checkKey(key); err != nil {
@@ -92,7 +92,7 @@ func (a *Access) Having(ctx context.Context, branch, key string, at AsOf) ([]str
 	return s.namespacesWith(ctx, v, slices.Sorted(maps.Keys(counts)), key)
 }
 
-// lastOf tells what became of a key without a memory in a view.
+// lastOf sets why a key has no memory in a view: it was deleted or has expired.
 func (s *Space) lastOf(ctx context.Context, v view, place, key string) (stored bool, deleted uint64, expired time.Time, err error) {
 	if v.past {
 		now := view{now: s.clock().UTC()}
@@ -168,7 +168,7 @@ func (a *Access) counts(ctx context.Context, v view, collection string, asked []
 	return found, a.space.translate("count by namespace", err)
 }
 
-// near returns keys of a namespace that are spelled like another.
+// near returns keys of a namespace with a similar spelling.
 func (s *Space) near(ctx context.Context, v view, place, key string) ([]string, error) {
 	var keys []string
 	err := s.index.Select(ctx, v.search([]string{place}, memories), search.Filter{}, search.Ordering{}, func(c *search.Columns) bool {
@@ -178,7 +178,7 @@ func (s *Space) near(ctx context.Context, v view, place, key string) ([]string, 
 	if err != nil {
 		return nil, s.translate("look for keys like it", err)
 	}
-	if len(keys) == mostCompared { // a large namespace: those that begin alike are not left to chance
+	if len(keys) == mostCompared { // a large namespace: always include keys with a common prefix
 		begins := store.Range{Namespace: place, Collection: memories, Prefix: key[:runeStart(key, len(key)/2)]}
 		alike, err := scan(ctx, s, v, begins, 4*mostNear, v.present)
 		if err != nil {
@@ -225,7 +225,7 @@ func (a *Access) Namespaces(ctx context.Context, branch string) ([]Counted, erro
 	return list, nil
 }
 
-// mostOf returns the names that are counted most, as many as an answer lists.
+// mostOf returns the names with the highest counts.
 func mostOf(counts map[string]int) []Counted {
 	var list []Counted
 	for name, n := range counts {
@@ -235,7 +235,7 @@ func mostOf(counts map[string]int) []Counted {
 	return list[:min(len(list), mostListed)]
 }
 
-// Contents says what a search that found nothing was in, within the caller's rights.
+// Contents describes where a search found nothing, within the caller's rights.
 type Contents struct {
 	Searched   int       // memories, or events, in the namespaces searched
 	Namespaces []Counted // of all that may be read, most memories first

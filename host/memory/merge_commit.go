@@ -10,7 +10,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
-	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -111,24 +110,6 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.write.Agent}.Append(p.target.branch.Lineage, namespace))
 	}
 	return appends, nil
-}
-
-// index returns the index writes of a merge.
-func (p *mergePlan) index(t triple, outcome outcome) ([]store.Write, error) {
-	if !p.indexes.Keeps(t.key.Collection) {
-		return nil, nil
-	}
-	old, err := record.Of(t.target)
-	if err != nil {
-		return nil, err
-	}
-	var is *record.Record
-	if outcome.value != nil {
-		if is, err = record.Of(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: outcome.value}); err != nil {
-			return nil, err
-		}
-	}
-	return p.indexes.Writes(recordindex.Change{Branch: p.target.branch.ID, Key: t.key, Old: old, New: is, Sure: true}), nil
 }
 
 // counts returns the merge for package counters.

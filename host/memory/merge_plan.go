@@ -5,49 +5,28 @@ import (
 	"maps"
 
 	"github.com/alcove-memory/alcove/host/memory/quota"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// mergePlan is the decisions of a merge about each key, with their sum.
-type mergePlan struct {
-	*comparison
-	merge       Merge
-	write       Write
-	resolutions *resolutions
-	targetAt    uint64      // the version of the target in the decisions
-	keys        []store.Key // sorted
-	decisions   map[store.Key]*decision
-	indexes     *recordindex.Writer
-
-	mergeSum
-}
-
-// mergeSum is the sum of the decisions of a plan.
-type mergeSum struct {
-	writes  []store.Write
-	brought map[string]int // the number of memories written, by namespace; 0: only records
-	silent  []store.Key    // keys that stay unchanged on the target
-	kept    []quota.Change // changes of the families' use of the target
-	own     []ownChange    // values of resolutions
-	result  MergeResult
-	foreign bool // a clash in records of a family that the caller may not use
-	hidden  bool // an unresolved clash in records that the caller cannot see
-}
-
-// decision is the decision of a merge about a key.
-type decision struct {
-	foreign    bool // a clash in records of a family that the caller may not use; nothing else is set
-	shown      bool // to the caller
-	clash      bool
-	unresolved bool
-	resolved   bool          // by a resolution
-	silent     bool          // the target keeps its state
-	writes     []store.Write // of the key, and of indexes; empty: the target stays
-	kept       *quota.Change
-	own        *ownChange  // the value of a resolution
-	difference *Difference // nil: not listed yet
+// index returns the index writes of a merge.
+func (p *mergePlan) index(t triple, outcome outcome) ([]store.Write, error) {
+	if !p.indexes.Keeps(t.key.Collection) {
+		return nil, nil
+	}
+	old, err := record.Of(t.target)
+	if err != nil {
+		return nil, err
+	}
+	var is *record.Record
+	if outcome.value != nil {
+		if is, err = record.Of(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: outcome.value}); err != nil {
+			return nil, err
+		}
+	}
+	return p.indexes.Writes(recordindex.Change{Branch: p.target.branch.ID, Key: t.key, Old: old, New: is, Sure: true}), nil
 }
 
 // decideAll decides about sorted keys and updates the sum.

@@ -20,7 +20,7 @@ type Move struct {
 	Whole    []string // families whose records stay, all of them, if the record of a key differs in the other namespace
 }
 
-// Moved is what a Move did, or would.
+// Moved is the result of a Move or of its dry run.
 type Moved struct {
 	Memories int            // that were moved
 	Same     int            // memories and records that were there already
@@ -49,14 +49,13 @@ const (
 	moveAttempts = 8       // of a commit whose entries change meanwhile
 )
 
-// Move moves memories and records in commits that each take some of them whole: at any instant one is in one of the namespaces. Whoever
-// repeats a move that was interrupted completes it. The calls that undo it, the last first, are the caller's with .1, .2 and so on. A
-// memory keeps when it was created, by whom, and its counters; its history stays under its former name, and so do events of the log.
+// Move moves memories and records in several commits. At any instant, each is in exactly one of the namespaces. Repeating an interrupted
+// move completes it. To undo it, undo the calls with the caller's id and .1, .2 and so on, last first. A memory keeps its creation time, author
+// and counters. Its history and the events of the log stay under the former name.
 //
-// Only an operator's move takes records along: they are the families' own. A record whose key both namespaces have is taken from the
-// strategy's side, and with Strict the newer one is, because nobody could tell which of two to give up. Records with sequence numbers for
-// keys follow those of the target. Texts in records that are a name of the namespace, or of one of its keys, name the other one, in
-// records of the target, too.
+// Only an operator's move includes records, since they belong to families. If both namespaces have a record under a key, the strategy selects
+// one; Strict takes the newer one, because nobody could choose between records. Records with sequence numbers as keys are appended to those of
+// the target. Texts in records that name the namespace or one of its keys are renamed, also in records of the target.
 func (a *Access) Move(ctx context.Context, m Move, w Write) (Moved, error) {
 	run := &moveRun{access: a, move: m, result: Moved{Records: map[string]int{}, Differ: map[string]int{}, Left: map[string]int{}}}
 	if run.move.Strategy = cmp.Or(m.Strategy, Strict); !slices.Contains([]Strategy{Strict, Source, Target, Newest}, run.move.Strategy) {
@@ -86,8 +85,8 @@ type moveRun struct {
 	move   Move
 	parts  []movePart
 	result Moved
-	left   map[leftEntry]bool // that were counted: branches share what they inherited
-	whole  map[string]bool    // families whose records stay for their differences
+	left   map[leftEntry]bool // counted entries: branches share what they inherited
+	whole  map[string]bool    // families whose records stay because some differ
 }
 
 // movePart is a collection of a namespace, as a branch sees it.
@@ -136,8 +135,8 @@ func (run *moveRun) stage(ctx context.Context, b *lineage.Branch, a *Access) (*S
 	return t, nil
 }
 
-// some moves as much of a part as one commit takes, from a cursor on, and returns the next one; empty: that was all. Entries that change
-// meanwhile are looked at again.
+// some moves as much of a part as one commit takes, from a cursor on, and returns the next cursor; empty: the end. Entries that change
+// meanwhile are retried.
 func (run *moveRun) some(ctx context.Context, part movePart, from store.Cursor, w Write) (next store.Cursor, err error) {
 	for attempt := 1; ; attempt++ {
 		next, err = run.trySome(ctx, part, from, w)
@@ -175,7 +174,7 @@ func (run *moveRun) trySome(ctx context.Context, part movePart, from store.Curso
 	return next, nil
 }
 
-// lineage is what the part is read on; nil: nothing is there yet.
+// lineage returns the lineage of the part; nil: it is empty.
 func (part movePart) lineage(t *Stage) store.Lineage {
 	if part.system {
 		return t.systemLineage()

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// renaming has texts name a namespace by another name.
+// renaming renames a namespace in texts.
 type renaming struct{ from, to string }
 
-// key returns a key of a record that will be in the target's namespace. Parts of keys are separated by bars. Behind the first, what is in
-// the record's own namespace is named without it, as the links of the graph do.
+// key renames the key of a record in the target's namespace. Bars separate the parts of a key. After the first bar, names in the record's own
+// namespace omit it, like the links of the graph.
 func (n renaming) key(key string) string {
 	if !strings.Contains(key, "#") {
 		return key
@@ -26,7 +26,7 @@ func (n renaming) key(key string) string {
 	return strings.Join(parts, "|")
 }
 
-// text returns a text that is the namespace, or begins with the namespace of a key, with the other name.
+// text renames a text that is the namespace, or that begins with it as the namespace of a key.
 func (n renaming) text(text string) string {
 	if rest, named := strings.CutPrefix(text, n.from); named && (rest == "" || rest[0] == '#') {
 		return n.to + rest

@@ -11,13 +11,13 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// moved is an entry that moves, or that names what does.
+// moved is an entry that moves, or that has a name to change.
 type moved struct {
 	system   bool
-	from, to store.Entry // to: what is at the target
+	from, to store.Entry // to: the present entry of the target
 	target   site
-	record   record.Record // what the target gets
-	same     bool          // it has that
+	record   record.Record // the new record of the target
+	same     bool          // the target has it already
 }
 
 // isMemory reports whether it is one, and no record of a family.
@@ -29,7 +29,7 @@ func (m moved) stays() bool { return m.target == site{m.system, m.from.Key} }
 // clashes reports whether the target has something else under the key.
 func (m moved) clashes() bool { return !m.stays() && m.to.Exists() && !m.same }
 
-// plan finds the parts to move, and counts what a move would do.
+// plan finds the parts to move, and counts the effects of the move.
 func (run *moveRun) plan(ctx context.Context, branches []*lineage.Branch) error {
 	for i, b := range branches {
 		t, err := run.stage(ctx, b, run.access)
@@ -53,7 +53,7 @@ func (run *moveRun) plan(ctx context.Context, branches []*lineage.Branch) error 
 	return nil
 }
 
-// each does something with each part.
+// each calls do for each part.
 func (run *moveRun) each(ctx context.Context, do func(context.Context, *Stage, movePart) error) error {
 	for _, part := range run.parts {
 		t, err := run.stage(ctx, part.branch, run.access)
@@ -79,7 +79,7 @@ func (run *moveRun) keepWhole(ctx context.Context, t *Stage, part movePart) erro
 	})
 }
 
-// partsOf returns the collections of a branch to go through, memories first, and with shared those that all branches share.
+// partsOf returns the collections of a branch to move, memories first; with shared, those that all branches share.
 func (run *moveRun) partsOf(ctx context.Context, t *Stage, shared bool) ([]movePart, error) {
 	parts := []movePart{{t.branch, false, store.Range{Namespace: run.move.From, Collection: memories}}}
 	if !run.takesRecords() {
@@ -130,7 +130,7 @@ func (run *moveRun) remains(collection string) bool {
 	return slices.Contains(run.move.Stays, collection) || run.whole[ownerOf(collection)]
 }
 
-// moves returns what becomes of entries. Those that nothing becomes of are left out.
+// moves returns the moves of entries, without entries that do not change.
 func (run *moveRun) moves(ctx context.Context, t *Stage, part movePart, page []store.Entry) ([]moved, error) {
 	var list []moved
 	numbers, err := run.numbersOf(ctx, t, part, page)
@@ -174,7 +174,7 @@ func (run *moveRun) moved(e store.Entry, r record.Record, part movePart) moved {
 	return m
 }
 
-// there reads what the targets have.
+// there reads the entries of the targets.
 func (run *moveRun) there(ctx context.Context, t *Stage, list []moved) error {
 	sites, found := make([]site, len(list)), make([]store.Entry, len(list))
 	for i := range list {
@@ -201,7 +201,7 @@ func (run *moveRun) there(ctx context.Context, t *Stage, list []moved) error {
 	return nil
 }
 
-// eachMoved does something with what becomes of each entry of a part.
+// eachMoved calls do for the moves of a part.
 func (run *moveRun) eachMoved(ctx context.Context, t *Stage, part movePart, do func(moved)) error {
 	for page, err := range store.Pages(ctx, run.access.space.engine.ScanAt, part.lineage(t), part.within, fillPage) {
 		if err != nil {
@@ -218,7 +218,7 @@ func (run *moveRun) eachMoved(ctx context.Context, t *Stage, part movePart, do f
 	return nil
 }
 
-// count counts what a move would do to a part.
+// count counts the effects of the move on a part.
 func (run *moveRun) count(ctx context.Context, t *Stage, part movePart) error {
 	return run.eachMoved(ctx, t, part, func(m moved) {
 		switch {
@@ -235,7 +235,7 @@ func (run *moveRun) count(ctx context.Context, t *Stage, part movePart) error {
 	})
 }
 
-// differs counts a key of which the target has something else.
+// differs counts a key with another entry in the target.
 func (run *moveRun) differs(branch string, m moved) {
 	c := Clashing{Branch: branch, Key: m.from.Name, From: m.from.Version, To: m.to.Version, Taken: run.taken(m)}
 	if m.system {
@@ -252,7 +252,7 @@ func (run *moveRun) differs(branch string, m moved) {
 	}
 }
 
-// taken is the side of a clash that the target gets.
+// taken returns the side of a clash that the target gets.
 func (run *moveRun) taken(m moved) Strategy {
 	strategy := run.move.Strategy
 	if strategy == Strict && !m.isMemory() {
@@ -267,7 +267,7 @@ func (run *moveRun) taken(m moved) Strategy {
 	return strategy
 }
 
-// leave counts what stays of a part, and with a branch's memories its events.
+// leave counts the entries of a part that stay; for memories, also the branch's events.
 func (run *moveRun) leave(ctx context.Context, t *Stage, part movePart) error {
 	within, as := part.within, part.within.Collection
 	switch {

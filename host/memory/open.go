@@ -33,25 +33,25 @@ type Options struct {
 	Limits       Limits
 	// ReadOnly means that the engine refuses writes: nothing is counted, saved or trimmed.
 	ReadOnly bool
-	// Follows names what the space is a copy of, which takes writes in its place; empty: it is no copy. A copy is ReadOnly.
+	// Follows names the original of a copy, which takes the writes; empty: the space is no copy. A copy is ReadOnly.
 	Follows string
 	// CounterDelay bounds how long counters wait in memory, and so the loss in a crash;
 	// 0: 2 seconds.
 	CounterDelay time.Duration
 	// FeedAge is how far back the feed reaches; 0: 7 days.
 	FeedAge time.Duration
-	// Purging erases what files beside the store have of what is purged; holds reports whether a JSON text may have some. Nil: there are
-	// no such files.
+	// Purging erases purged data from files outside the store; holds reports whether a JSON text may have some. Nil: there are no
+	// such files.
 	Purging func(holds func(text []byte) bool) error
-	// CheckKey returns why the API key with an id does not hold; each commit asks it. Nil: all hold.
+	// CheckKey returns an error if an API key is not valid any more; each commit calls it. Nil: all are valid.
 	CheckKey func(id string) error
-	// KeyQuotas returns the quotas of the API key with an id, and of those that it was delegated from. Nil: keys have none.
+	// KeyQuotas returns the quotas of an API key, and of the keys that it was delegated from. Nil: keys have none.
 	KeyQuotas func(id string) []KeyQuota
 	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
 	IsPrivate func(collection string) bool
-	// Synced returns the collections of families that are here and granted, whose records may be exchanged with other spaces. Nil: none.
+	// Synced returns the collections of installed and granted families that other spaces may exchange. Nil: none.
 	Synced func() []SyncedCollection
-	// Hooks returns what takes part in stores and searches at a moment, or nil. Nil: nothing ever does.
+	// Hooks returns the present hooks of stores and searches, or nil. Nil: there are never any.
 	Hooks func() Hooks
 	// FeedLimits is feed.Options.Limits.
 	FeedLimits func(context.Context) (feed.Limits, error)
@@ -161,7 +161,7 @@ func (s *Space) indexFilled() {
 	}
 }
 
-// eraseBranch erases what a branch has itself.
+// eraseBranch erases a branch's own data.
 func (s *Space) eraseBranch(ctx context.Context, b store.BranchID) error {
 	if err := errors.Join(s.indexes.Reclaim(ctx, b), s.engine.Reclaim(ctx, b)); err != nil {
 		return err

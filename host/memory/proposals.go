@@ -11,18 +11,18 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Proposals begins the names of branches with proposed changes. The host makes each in the commit that proposes its change. Nothing is
-// written to it afterwards, or only further changes by its gatherer, each of which rewrites the branch's record. So the version of the
-// record tells what is decided about: Merge.Seen.
+// Proposals is the prefix of the names of branches with proposed changes. The commit that proposes a change makes the branch. Later, only its
+// gatherer adds changes, and each addition rewrites the branch's record, so that the version of the record identifies the content: see
+// Merge.Seen.
 const Proposals = "proposals/"
 
-// Gatherer is a family that proposes, and the caller for whom it does. What it proposes gathers on one branch.
+// Gatherer is a family and the caller for whom it proposes changes. Its proposed changes gather on one branch.
 type Gatherer = lineage.Gatherer
 
-// IsProposal reports whether a branch has a proposed change.
+// IsProposal reports whether a branch is a proposal.
 func IsProposal(branch string) bool { return strings.HasPrefix(branch, Proposals) }
 
-// BranchGuard is implemented by Hooks that decide what becomes of proposed changes.
+// BranchGuard is implemented by Hooks that decide about proposed changes.
 type BranchGuard interface {
 	// GuardBranch returns why a caller may not merge, fork or delete a branch with a proposed change.
 	GuardBranch(branch string, by Caller) error
@@ -33,8 +33,7 @@ func unchanging(name string) error {
 	return &Error{Code: Denied, Message: fmt.Sprintf("branch %s has a proposed change, which stays as it was proposed: nothing can be written to it; make the change on another branch", name)}
 }
 
-// unmoved returns an error if a branch with a proposed change has changed since it was proposed, other than by its gatherer. Nothing writes to
-// it so; a file that was edited, or a build that allowed it, may have.
+// unmoved returns an error if anything but its gatherer changed a proposal. The server never does; an edited file or another build may have.
 func (s *Space) unmoved(ctx context.Context, name string) error {
 	if !IsProposal(name) {
 		return nil
@@ -57,8 +56,7 @@ func (s *Space) unmoved(ctx context.Context, name string) error {
 	return nil
 }
 
-// unseen returns an error if a merge would bring changes that its caller has not seen: those of a proposal that gathered more than one call's
-// are merged as of a version that is named.
+// unseen returns an error if a merge has changes that its caller may not have seen: a proposal of several calls needs Merge.Seen.
 func (m Merge) unseen(source *lineage.Branch) error {
 	switch {
 	case m.Seen == 0 && source.Calls > 1:
@@ -71,7 +69,7 @@ func (m Merge) unseen(source *lineage.Branch) error {
 	return nil
 }
 
-// seen returns the version of a proposal that gathers or gathered changes, which Merge.Seen takes; 0: another branch.
+// seen returns the version of a gathering proposal, for Merge.Seen; 0: the branch is no such proposal.
 func seen(b *lineage.Branch) uint64 {
 	if b.Calls == 0 {
 		return 0
@@ -79,8 +77,8 @@ func seen(b *lineage.Branch) uint64 {
 	return b.Version
 }
 
-// Continue has a new stage go on with the open proposal of a gatherer for its branch, if there is one: reads by key and lists show what is
-// proposed there over what the branch has now, searches do not, and a commit with Commit.Gathers adds to it.
+// Continue continues the open proposal of a gatherer for the branch of a new stage, if there is one. Reads by key and lists then include the
+// proposed changes, searches do not, and a commit with Commit.Gathers adds to the proposal.
 func (t *Stage) Continue(ctx context.Context, by Gatherer) error {
 	if !t.at.IsNow() || t.base != nil {
 		return nil
@@ -89,7 +87,7 @@ func (t *Stage) Continue(ctx context.Context, by Gatherer) error {
 	if open == nil {
 		return nil
 	}
-	if err := t.settle(ctx); err != nil { // not before what the proposal was last forked from
+	if err := t.settle(ctx); err != nil { // at or after the fork of the proposal
 		return err
 	}
 	clear, err := t.space.rebases(ctx, open, t.branch, t.version)
@@ -100,7 +98,7 @@ func (t *Stage) Continue(ctx context.Context, by Gatherer) error {
 	return nil
 }
 
-// Continues returns the open proposal that the stage goes on with; empty: none.
+// Continues returns the open proposal that the stage continues; empty: none.
 func (t *Stage) Continues() string {
 	if t.base == nil {
 		return ""
@@ -108,15 +106,15 @@ func (t *Stage) Continues() string {
 	return t.branch.Name
 }
 
-// rebased returns a proposal as it is when forked from a later version of its base.
+// rebased returns a proposal forked from a later version of its base.
 func rebased(open, base *lineage.Branch, version uint64) *lineage.Branch {
 	b := *open
 	b.At, b.Lineage = version, base.Lineage.At(version).Fork(open.ID)
 	return &b
 }
 
-// rebases reports whether a proposal can be forked from a later version of its base: nothing that it changes was changed there since. It is
-// not if an index was built for it alone.
+// rebases reports whether a proposal can be forked from a later version of its base: the base has not changed its keys since, and no index
+// was built for the proposal alone.
 func (s *Space) rebases(ctx context.Context, open, base *lineage.Branch, version uint64) (bool, error) {
 	if s.indexes.IsBuilt(open.ID) {
 		return false, nil
@@ -125,8 +123,7 @@ func (s *Space) rebases(ctx context.Context, open, base *lineage.Branch, version
 	return err == nil && !changed, err
 }
 
-// changedSince reports whether a branch changed any of certain keys after one version and up to another. A past that is no longer kept counts
-// as a change.
+// changedSince reports whether a branch changed one of some keys after one version and up to another. It returns true if that past is trimmed.
 func (s *Space) changedSince(ctx context.Context, b store.BranchID, after, to uint64, any func(context.Context, []store.Key) (bool, error)) (bool, error) {
 	for from := after; from < to; {
 		changes, next, err := s.engine.Changes(ctx, b, from, to, changesPage)
@@ -160,16 +157,16 @@ func (s *Space) has(ctx context.Context, b store.BranchID, keys []store.Key) (bo
 	return slices.ContainsFunc(found, func(e store.Entry) bool { return e.Version > 0 }), nil
 }
 
-// forks reports whether a commit makes a new branch, or adds to a proposal that the stage did not read.
+// forks reports whether a commit makes a new branch, or adds to a proposal that the stage has not read.
 func (t *Stage) forks(c Commit) bool {
 	return c.Proposal != "" && (t.base == nil || c.Proposal != t.branch.Name)
 }
 
-// continued returns the open proposal that a commit adds to, forked from the latest version that its changes stand on; nil: it needs a new
-// one. A stage that read a proposal which is closed now, or that others have in the way, is a conflict. The caller holds branching.
+// continued returns the open proposal that a commit adds to, forked from the latest version that its changes are based on; nil: it needs a
+// new one. It is a conflict if the proposal that the stage read is closed, or cannot be rebased. The caller holds branching.
 func (t *Stage) continued(ctx context.Context, c Commit) (*lineage.Branch, error) {
 	if c.Gathers == (Gatherer{}) {
-		return nil, nil // a hook's: it stays as it was proposed
+		return nil, nil // a hook's proposal takes no more changes
 	}
 	open, reads := t.space.catalogue.Gathering(c.Gathers, t.home().ID), !t.forks(c)
 	fits := open != nil && (!reads || open.ID == t.branch.ID) && (reads || !c.Named)
@@ -199,7 +196,7 @@ func (t *Stage) continued(ctx context.Context, c Commit) (*lineage.Branch, error
 	return nil, nil
 }
 
-// standsOn reports whether a proposal and what the stage adds can both be forked from a version.
+// standsOn reports whether a proposal and the changes of the stage can both be based on a version.
 func (t *Stage) standsOn(ctx context.Context, open *lineage.Branch, version uint64) (bool, error) {
 	clear, err := t.space.rebases(ctx, open, t.home(), version)
 	if err != nil || !clear {
@@ -211,7 +208,7 @@ func (t *Stage) standsOn(ctx context.Context, open *lineage.Branch, version uint
 	return err == nil && !changed, err
 }
 
-// directly has a stage that goes on with a proposal commit what it need not propose to its branch, unless that stands on the proposal.
+// directly commits changes that need no proposal to the base branch, unless they depend on the proposal.
 func (t *Stage) directly(ctx context.Context, c Commit) (Commit, error) {
 	if t.base == nil || c.Proposal != "" {
 		return c, nil
@@ -251,8 +248,8 @@ func (t *Stage) keys() (keys []store.Key) {
 	return keys
 }
 
-// rewrite commits a batch with the record of a branch, and publishes it: Version is that of the former record, 0 for a new branch. The
-// caller holds branching and writing.
+// rewrite commits a batch with the record of a branch, and publishes the record. Version is that of the former record, 0 for a new branch.
+// The caller holds branching and writing.
 func (s *Space) rewrite(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
 	write, err := b.Write(b.ID)
 	if err != nil {
@@ -277,12 +274,12 @@ func (s *Space) rewrite(ctx context.Context, b *lineage.Branch, batch store.Batc
 	return done, nil
 }
 
-// undoesProposed reports whether the stage undoes some of what gathers on a proposal.
+// undoesProposed reports whether the stage undoes changes on a gathering proposal.
 func (t *Stage) undoesProposed() bool {
 	return t.origin == fromUndo && IsProposal(t.branch.Name) && t.branch.Gathers != (Gatherer{})
 }
 
-// takeBack commits the undoing of some of what gathers on a proposal. Who has seen what it was has not seen what is left.
+// takeBack commits an undo of changes on a gathering proposal. Its version changes, so that a Merge.Seen from before is refused.
 func (s *Space) takeBack(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
 	s.branching.Lock()
 	defer s.branching.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 )
 
-// remarks are what is known about a search beside its hits.
+// remarks is the information about a search other than its hits.
 type remarks struct {
 	notes   []string // for the caller
-	cut     bool     // something was left out for want of time
+	cut     bool     // a part was skipped to meet the deadline
 	vectors bool     // vectors were searched
 }
 
@@ -20,8 +20,8 @@ func (r *remarks) note(text string, cut bool) {
 	r.notes, r.cut = append(r.notes, text), r.cut || cut
 }
 
-// hurried returns a context for a part of a search that can be left out, which ends while there is still time to answer without it, and
-// after most at the latest; 0: no matter. cut reports whether the search's own deadline ended it.
+// hurried returns a context for an optional part of a search. It ends before the search's deadline, early enough to answer without the part,
+// and after most at the latest; 0: no limit. cut reports whether the deadline of the search ended it.
 func hurried(ctx context.Context, most time.Duration) (short context.Context, cut func() bool, cancel context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	left := time.Until(deadline) * 3 / 4
@@ -36,7 +36,7 @@ func hurried(ctx context.Context, most time.Duration) (short context.Context, cu
 	return short, func() bool { return false }, cancel
 }
 
-// embedQuestion sets the mode and the vector of a query. A remark says why words alone rank, if more was requested.
+// embedQuestion sets the mode and the vector of a query. If it falls back to words alone, a remark gives the reason.
 func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query) (said remarks, err error) {
 	if q.Mode == Lexical {
 		asked.Mode = search.Lexical
@@ -52,7 +52,7 @@ func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query
 		return said, nil
 	}
 	if q.Mode != Semantic && q.Embedder == "" && s.vectors.Weight("", q.collection()) == 0 {
-		asked.Mode = search.Lexical // vectors have no weight there
+		asked.Mode = search.Lexical // vectors have no weight in the collection
 		return said, nil
 	}
 	asked.Embedder, asked.Vector = q.Embedder, q.Vector

@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Allowance is how much each agent may store in a namespace, and AllowedTotal how much it holds, whoever wrote it.
+// Allowance is the quota of each agent in a namespace, and AllowedTotal that of the namespace, whoever writes.
 type (
 	Allowance    = scope.Quota
 	AllowedTotal = scope.Total
@@ -55,8 +55,8 @@ func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) e
 	return t.keepScope(ctx, r)
 }
 
-// spend adds what the stage stores in namespaces with a quota, and with a key that has one, to what its commit writes, or returns why that is
-// too much. release is called after the commit.
+// spend charges the changes of the stage to the quotas of namespaces and of the caller's key, in the same commit, or returns the error of an
+// exceeded quota. The caller calls release after the commit.
 func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error) {
 	t.spent = slices.Clone(t.held)
 	limits := t.keyLimits()
@@ -92,7 +92,7 @@ func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error)
 	return release, nil
 }
 
-// limitedSites are the changed memories, and received versions of them, by namespace: in those with a quota, or in all.
+// limitedSites returns the changed memories and received versions by namespace: of namespaces with a quota, or of all.
 func (t *Stage) limitedSites(all bool) map[string][]site {
 	limited := map[string][]site{}
 	for _, at := range t.order {
@@ -104,7 +104,7 @@ func (t *Stage) limitedSites(all bool) map[string][]site {
 	return limited
 }
 
-// spendIn is spend for one namespace, whose lock is held. It returns what the changes cost whoever commits them, too.
+// spendIn is spend for one namespace, whose lock is held. It also returns the cost of the changes for the committing agent.
 func (t *Stage) spendIn(ctx context.Context, c Commit, namespace string, sites []site) (writes []store.Write, own Spent, err error) {
 	costs, held, err := t.costs(ctx, c, sites)
 	if err != nil {
@@ -149,10 +149,10 @@ func (t *Stage) spendOfAgents(ctx context.Context, namespace string, quota scope
 	return writes, nil
 }
 
-// costs returns what the changes of a namespace's memories cost, by agent, and how they change what it holds.
+// costs returns the cost of changes of a namespace's memories, by agent, and their effect on the holdings.
 func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, Holdings, error) {
 	var held Holdings
-	from := t.branch.Lineage // its newest versions, which only a holder of the lock changes
+	from := t.branch.Lineage // its newest versions; only the holder of the lock changes them
 	if t.forks(c) {
 		from = t.ground()
 	}
@@ -166,7 +166,7 @@ func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]S
 	}
 	costs := map[string]Spent{t.payer(): {}}
 	for i, at := range sites {
-		if at.Collection == pasts { // a version of another space: what is held does not grow
+		if at.Collection == pasts { // a version of another space does not count as held
 			spent := costs[t.payer()]
 			spent.Memories++
 			costs[t.payer()] = spent
@@ -186,10 +186,10 @@ func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]S
 	return costs, held, nil
 }
 
-// payer returns the agent whose quota the stage counts toward: for a delegated key the delegating one.
+// payer returns the agent whose quota is charged: for a delegated key, the delegating agent.
 func (t *Stage) payer() string { return cmp.Or(t.access.caller.Principal, t.access.caller.author()) }
 
-// cost adds what a change costs. The bytes of the former version are those of whoever wrote it.
+// cost adds the cost of a change. The bytes of the former version are credited to its author.
 func (t *Stage) cost(costs map[string]Spent, was, will *record.Record) {
 	if was != nil {
 		by := was.Agent
@@ -212,7 +212,7 @@ func (t *Stage) cost(costs map[string]Spent, was, will *record.Record) {
 	costs[t.payer()] = s
 }
 
-// added counts the links of a version that the former one does not have.
+// added counts the new links of a version.
 func added(was, will *record.Record) (n int64) {
 	for _, link := range will.Links {
 		if was == nil || !slices.Contains(was.Links, link) {
@@ -222,13 +222,13 @@ func added(was, will *record.Record) (n int64) {
 	return n
 }
 
-// sameBut reports whether two versions differ in links and state alone.
+// sameBut reports whether two versions differ only in links and state.
 func sameBut(was, will record.Record) bool {
 	was.Links, will.Links, was.State, will.State = nil, nil, "", ""
 	return was.SameContent(will)
 }
 
-// fits returns the error of a quota that a change would exceed. A change that adds nothing is never refused.
+// fits returns an error if a change exceeds a quota. A change that adds nothing is never refused.
 func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 	for _, of := range []struct {
 		limit, what    string
@@ -246,7 +246,7 @@ func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 	return nil
 }
 
-// QuotaUse is what an agent stored in a namespace, beside its quota.
+// QuotaUse is the use of an agent in a namespace, with its quota.
 type QuotaUse struct {
 	Namespace string
 	Agent     string // empty: nobody stored anything yet
@@ -255,8 +255,8 @@ type QuotaUse struct {
 	Holds     Holdings // the namespace, if it has a total quota
 }
 
-// QuotaUses lists the namespaces with a quota that the caller may read, and what agents stored there: of callers that are neither the
-// owner nor administer scopes, they themselves alone. An empty agent stands for all.
+// QuotaUses lists the quotas of namespaces that the caller may read, with the use of agents. Callers that are neither the owner nor
+// administrators of scopes see only their own use. An empty agent selects all.
 func (a *Access) QuotaUses(ctx context.Context, agent string) (list []QuotaUse, err error) {
 	if !a.caller.Rights.ReadsAnything() {
 		return nil, &Error{Code: Denied, Message: "this caller may read no namespace"}

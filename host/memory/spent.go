@@ -12,10 +12,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// spending is the collection of what agents stored in namespaces with a quota: a record for each namespace and agent.
+// spending is the collection of agents' use of namespaces with a quota: a record for each namespace and agent.
 const spending = "_spent"
 
-// Spent is what an agent stored in a namespace.
+// Spent is the use of an agent in a namespace.
 type Spent struct {
 	Day      string `json:"day"` // in UTC, of memories and links
 	Memories int64  `json:"memories"`
@@ -23,7 +23,7 @@ type Spent struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// on returns what was stored on a day: of another day only the bytes count.
+// on returns the use on a day. Memories and links of another day do not count; bytes do.
 func (s Spent) on(day string) Spent {
 	if s.Day != day {
 		s = Spent{Day: day, Bytes: s.Bytes}
@@ -41,7 +41,7 @@ func (s *Space) quotaOf(namespace string) scope.Quota {
 
 func dayOf(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
-// weight is how many bytes of a quota a memory takes.
+// weight returns the bytes of a memory for a quota.
 func weight(r *record.Record) int64 {
 	n := r.Size()
 	for _, list := range [][]string{r.Tags, r.Links, r.Supersedes} {
@@ -60,7 +60,7 @@ func spentWrite(namespace, agent string, s Spent) (store.Write, error) {
 	return keptWrite(spentKey(namespace, agent), s)
 }
 
-// spent reads what agents stored in a namespace.
+// spent reads the use of agents in a namespace.
 func (s *Space) spent(ctx context.Context, namespace string, agents []string) ([]Spent, error) {
 	list := make([]Spent, len(agents))
 	b := s.catalogue.System()

@@ -78,8 +78,8 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	return done, err
 }
 
-// commit carries out the life of a write from its hooks on, and returns the branch that it is proposed on; empty: none. What a caller writes
-// itself is staged here. doing names the work in errors.
+// commit runs the hooks and commits, and returns the branch of a proposal; empty: none. It stages a caller's own write. doing names the
+// operation in errors.
 func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing string) (done store.Committed, proposal string, err error) {
 	if t.own == nil && !t.Writes(c) {
 		return done, "", nil
@@ -90,7 +90,7 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 	if c, err = t.directly(ctx, c); err != nil {
 		return done, "", err
 	}
-	if err := t.mayChange(); err != nil { // before a hook keeps something about it
+	if err := t.mayChange(); err != nil { // before a hook records anything
 		return done, "", err
 	}
 	if proposal, err = t.askHooks(ctx, c.Write); err != nil {
@@ -111,8 +111,8 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 	}
 }
 
-// dropNotices drops events and notices from what gathers on a proposal: it has not happened yet. On the branch they would also have the
-// numbers of the next ones of its base, so that it could take no further changes. A stage with nothing else keeps them.
+// dropNotices drops events and notices from a gathering proposal, because nothing has happened yet. They would also take the next sequence
+// numbers of the base, which would then block further changes. A stage with nothing else keeps them.
 func (t *Stage) dropNotices(c Commit) {
 	if gathers := c.Proposal != "" && c.Gathers != (Gatherer{}); !gathers && !t.undoesProposed() {
 		return
@@ -126,7 +126,7 @@ func (t *Stage) dropNotices(c Commit) {
 	maps.DeleteFunc(t.seen, func(at site, _ uint64) bool { return notice(at) })
 }
 
-// restage stages what a caller writes itself, as hooks left it. A proposal is forked from one version, and is not blind.
+// restage stages a caller's own write after the hooks. A proposal is based on one version, so its stage is not blind.
 func (t *Stage) restage(ctx context.Context, proposal string) error {
 	if t.own == nil {
 		return nil
@@ -143,14 +143,14 @@ func (t *Stage) restage(ctx context.Context, proposal string) error {
 	return t.own.stage(t)
 }
 
-// finish is commit after the hooks.
+// finish commits after the hooks.
 func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing string) (store.Committed, error) {
 	if err := t.stillMayWrite(); err != nil {
 		return store.Committed{}, err
 	}
 	release, err := t.spend(ctx, c)
 	if err != nil {
-		return t.space.orReplayed(ctx, req, err) // it was within the quota then
+		return t.space.orReplayed(ctx, req, err) // the first attempt may have been within the quota
 	}
 	defer release()
 	changes := t.useChanges(c)
@@ -181,7 +181,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	return done, nil
 }
 
-// mayChange returns an error if something is staged for a branch that is not written.
+// mayChange returns an error if the stage changes a read-only branch.
 func (t *Stage) mayChange() error {
 	own := len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return !at.system })
 	if !own || t.undoesProposed() {
@@ -190,7 +190,7 @@ func (t *Stage) mayChange() error {
 	return t.access.guardBranch(t.home().Name, asTarget)
 }
 
-// recountAfterUnknownOutcome has what is kept in memory read again after a commit that may have been written.
+// recountAfterUnknownOutcome reloads cached state after a commit that may have been written.
 func (t *Stage) recountAfterUnknownOutcome(ctx context.Context, changes []quota.Change) {
 	if len(changes) > 0 {
 		t.space.queueCount()
@@ -203,7 +203,7 @@ func (t *Stage) recountAfterUnknownOutcome(ctx context.Context, changes []quota.
 	}
 }
 
-// commitBatch builds the batch and commits it, again if the indexes change meanwhile.
+// commitBatch builds and commits the batch, and retries if the indexes change meanwhile.
 func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, changes []quota.Change) (done store.Committed, err error) {
 	system, err := t.systemFor(ctx, c)
 	if err != nil {
@@ -229,7 +229,7 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, ch
 	}
 }
 
-// reserve reserves room for the growth of families' records by some changes.
+// reserve reserves quota for the growth of families' records.
 func (t *Stage) reserve(ctx context.Context, changes []quota.Change) (*quota.Reservation, error) {
 	if len(changes) == 0 {
 		return nil, nil
@@ -343,8 +343,8 @@ func (t *Stage) proposable(c Commit) error {
 	return t.space.nameFree(c.Proposal)
 }
 
-// propose writes to the open proposal that the change adds to, or else forks the branch and writes to the fork, in one commit. It assigns
-// changes of branch 0 to the proposal.
+// propose adds the batch to an open proposal, or forks the branch and writes to the fork, in one commit. It assigns changes of branch 0 to the
+// proposal.
 func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []quota.Change) (done store.Committed, err error) {
 	s := t.space
 	s.branching.Lock()
@@ -355,7 +355,7 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	}
 	if to == nil {
 		if to, err = t.forked(c); err != nil {
-			return s.orReplayed(ctx, batch.Request, err) // the name was free then
+			return s.orReplayed(ctx, batch.Request, err) // the name was free in the first attempt
 		}
 	}
 	t.landed = to.Name

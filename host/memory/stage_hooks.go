@@ -28,7 +28,7 @@ func (s *Space) consult(ctx context.Context, what Storing, w Write) (Decision, e
 	}
 	for i, it := range d.Items {
 		if !bytes.Equal(it.Value, before[i]) {
-			d.Items[i].Vector = Vector{} // it embeds the former value, which may have to be removed
+			d.Items[i].Vector = Vector{} // the vector is of the former value
 		}
 		if err := what.Check(it); err != nil {
 			return d, inItem(i, len(d.Items), err)
@@ -53,7 +53,7 @@ func (s *Space) asks(c Change, collection string) bool {
 	return s.currentHooks() != nil && s.currentHooks().Asks(c, collection)
 }
 
-// noteProposal tells the caller that a change was proposed; an empty branch: it was not.
+// noteProposal adds a note that a change was proposed; an empty branch: it was not.
 func (w Write) noteProposal(branch string) {
 	switch {
 	case branch == "":
@@ -134,7 +134,7 @@ func (t *Stage) mayPropose(g hookGroup) error {
 	return nil
 }
 
-// about returns what hooks are asked about a group.
+// about returns the Storing of a group.
 func (t *Stage) about(g hookGroup, items []Item) Storing {
 	s := Storing{Location: Location{t.home().Name, g.namespace}, Change: g.change, Items: items, Check: t.space.limits.checkItem,
 		Staged: t.origin == fromStage, Resolved: t.origin == fromMerge}
@@ -148,7 +148,7 @@ func (t *Stage) about(g hookGroup, items []Item) Storing {
 	return s
 }
 
-// decided stages what hooks made of a group.
+// decided stages a group as the hooks changed it.
 func (t *Stage) decided(ctx context.Context, g hookGroup, before, after []Item) error {
 	switch {
 	case g.change == ChangeDelete:
@@ -166,14 +166,14 @@ func (t *Stage) decided(ctx context.Context, g hookGroup, before, after []Item) 
 			return err
 		}
 		if g.collection == memories && t.changed[at].SameContent(r) {
-			continue // its author stays, too
+			continue // keep its author
 		}
 		t.set(at, &r)
 	}
 	return t.room()
 }
 
-// redone returns a staged record as hooks left it.
+// redone returns a staged record as the hooks changed it.
 func (t *Stage) redone(ctx context.Context, g hookGroup, at site, it Item) (record.Record, error) {
 	was, c := t.changed[at], t.kept[g.collection]
 	if g.collection == memories {
@@ -189,7 +189,7 @@ func (t *Stage) redone(ctx context.Context, g hookGroup, at site, it Item) (reco
 	return r, t.weigh(ctx, at, store.Entry{}, &r, c.Quota) // its former state is known
 }
 
-// toAsk returns what hooks are asked about, in the order in which it was staged.
+// toAsk returns the groups for the hooks, in staging order.
 func (t *Stage) toAsk(ctx context.Context) (groups []hookGroup, err error) {
 	if t.own != nil {
 		return t.toAskOwn()
@@ -227,7 +227,7 @@ func (t *Stage) toAsk(ctx context.Context) (groups []hookGroup, err error) {
 	return groups, nil
 }
 
-// toAskOwn returns what a caller writes itself, if hooks are asked about it: of a store all its items, staged or not.
+// toAskOwn returns a caller's own write, if hooks want it: of a store, all items, staged or not.
 func (t *Stage) toAskOwn() ([]hookGroup, error) {
 	g := hookGroup{namespace: t.own.Namespace, collection: memories, change: t.own.change}
 	switch {
@@ -318,7 +318,7 @@ func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, err
 	return records, nil
 }
 
-// askAboutReceived asks the hooks about what another space sent. An exchange cannot wait for an approval.
+// askAboutReceived asks the hooks about received changes. An exchange cannot wait for an approval.
 func (t *Stage) askAboutReceived(ctx context.Context, w Write) error {
 	if err := t.room(); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Take takes what apply changes in the engine, which is a store.Mirror, of a space that Options.Follows says is a copy. Reads see all of it
-// or nothing, and searches follow.
+// Take updates a copy (see Options.Follows) with the changes that apply makes in its engine, a store.Mirror. Reads see all of them or none,
+// and searches follow.
 func (s *Space) Take(ctx context.Context, apply func() (store.Applied, error)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -28,7 +28,7 @@ func (s *Space) Take(ctx context.Context, apply func() (store.Applied, error)) e
 	return nil
 }
 
-// IsPurged reports whether an entry is what a purge left.
+// IsPurged reports whether an entry was purged.
 func IsPurged(e store.Entry) bool {
 	r, err := record.Decode(e)
 	return err == nil && r.Purged != ""

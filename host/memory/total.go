@@ -10,20 +10,20 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Holdings are the memories of a namespace, whoever wrote them: those of the default branch when its total quota was set, and what changed
-// since on any branch.
+// Holdings is the size of a namespace for its total quota: the memories of the default branch when the quota was set, and later changes on
+// any branch.
 type Holdings struct {
 	Memories int64 `json:"memories"`
 	Links    int64 `json:"links"`
 	Bytes    int64 `json:"bytes"`
 }
 
-// plus adds a change; what was removed in other ways than by a commit of a caller leaves nothing below zero.
+// plus adds a change. The result is never negative, because other operations can remove memories without a change here.
 func (h Holdings) plus(o Holdings) Holdings {
 	return Holdings{max(0, h.Memories+o.Memories), max(0, h.Links+o.Links), max(0, h.Bytes+o.Bytes)}
 }
 
-// change adds a memory that becomes another; nil: there is none.
+// change adds the change from one memory to another; nil: none.
 func (h *Holdings) change(was, will *record.Record) {
 	if was != nil {
 		h.Memories, h.Links, h.Bytes = h.Memories-1, h.Links-int64(len(was.Links)), h.Bytes-weight(was)
@@ -33,7 +33,7 @@ func (h *Holdings) change(was, will *record.Record) {
 	}
 }
 
-// fitsTotal returns the error of a quota for all agents together that a change would exceed. A change that adds nothing is never refused.
+// fitsTotal returns an error if a change exceeds the total quota. A change that adds nothing is never refused.
 func fitsTotal(q scope.Total, namespace string, was, will Holdings) error {
 	for _, of := range []struct {
 		limit, what    string
@@ -51,7 +51,7 @@ func fitsTotal(q scope.Total, namespace string, was, will Holdings) error {
 	return nil
 }
 
-// spendTotal adds a change to what a namespace holds.
+// spendTotal adds a change to the holdings of a namespace.
 func (s *Space) spendTotal(ctx context.Context, namespace string, by Holdings) (w store.Write, err error) {
 	was, err := s.holdings(ctx, namespace)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Space) spendTotal(ctx context.Context, namespace string, by Holdings) (
 	return keptWrite(spentKey(namespace, everybody), will)
 }
 
-// holdings reads what a namespace holds.
+// holdings reads the holdings of a namespace.
 func (s *Space) holdings(ctx context.Context, namespace string) (h Holdings, err error) {
 	b := s.catalogue.System()
 	if b == nil {
@@ -98,13 +98,13 @@ func (s *Space) countHeld(ctx context.Context, namespace string) (h Holdings, er
 	return h, nil
 }
 
-// KeyQuota is how much the holders of an API key store in a day, wherever they may. The zero Quota limits nothing.
+// KeyQuota is the quota of the holders of an API key for a day, in all namespaces. The zero Quota limits nothing.
 type KeyQuota struct {
 	ID    string
 	Quota scope.Quota
 }
 
-// keyLimits returns the quotas of the key with which the stage was begun, and of those that it was delegated from.
+// keyLimits returns the quotas of the stage's key, and of the keys that it was delegated from.
 func (t *Stage) keyLimits() []KeyQuota {
 	id := t.access.caller.Key
 	if id == "" || t.space.keyQuotas == nil {
@@ -113,7 +113,7 @@ func (t *Stage) keyLimits() []KeyQuota {
 	return slices.DeleteFunc(t.space.keyQuotas(id), func(k KeyQuota) bool { return k.Quota.Unlimited() })
 }
 
-// spendOfKey adds what a commit stores to what the holders of a key stored today. Its bytes are those by which their memories grow.
+// spendOfKey charges a commit to the daily use of a key. Only growth of memories counts as bytes.
 func (s *Space) spendOfKey(ctx context.Context, k KeyQuota, cost Spent) (w store.Write, err error) {
 	known, err := s.spent(ctx, "", []string{ofKey + k.ID})
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// write commits what a caller writes itself, and returns the branch that it is proposed on. It stages nothing if the same request was carried
-// out before.
+// write commits a caller's own write, and returns the branch of a proposal. It stages nothing if the same request was committed before.
 func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) (done store.Committed, proposal string, err error) {
 	s, w := a.space, a.sign(w)
 	req := request(w, o.operation, o.content...)
@@ -80,7 +79,7 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 	return receiptsAt(receipts, done.Point), nil
 }
 
-// withoutFormer drops what receipts say of former memories, which their commit did not replace.
+// withoutFormer removes the former memories from the receipts of a proposal, which replaces nothing.
 func withoutFormer(receipts []Stored) []Stored {
 	for i := range receipts {
 		receipts[i].Former = nil
@@ -88,8 +87,8 @@ func withoutFormer(receipts []Stored) []Stored {
 	return receipts
 }
 
-// correctFormer sets what a blind write replaced, if somebody else wrote after its stage had read: of two agents that write one key at once,
-// the later one is told so. What cannot be read is left as it is: the write is done.
+// correctFormer corrects the receipts of a blind write if another write came after its stage had read: of two agents that write a key at
+// once, the later one learns of the other. It leaves receipts whose former version cannot be read: the write is done.
 func (s *Space) correctFormer(ctx context.Context, branch string, keys []store.Key, receipts []Stored, at store.Point) {
 	b, err := s.branch(branch)
 	if err != nil {
@@ -207,7 +206,7 @@ func (a *Access) Append(ctx context.Context, p Location, event string, data json
 	return a.space.eventAt(ctx, p, done.Sequences[0])
 }
 
-// eventToBe returns the event that would be added to the log now.
+// eventToBe returns the event of a dry run.
 func (a *Access) eventToBe(ctx context.Context, branch string, e stagedEvent) (Event, error) {
 	b, err := a.space.branch(branch)
 	if err != nil {

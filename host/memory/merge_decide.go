@@ -4,10 +4,52 @@ import (
 	"bytes"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
+
+// mergePlan is the decisions of a merge about each key, with their sum.
+type mergePlan struct {
+	*comparison
+	merge       Merge
+	write       Write
+	resolutions *resolutions
+	targetAt    uint64      // the version of the target in the decisions
+	keys        []store.Key // sorted
+	decisions   map[store.Key]*decision
+	indexes     *recordindex.Writer
+
+	mergeSum
+}
+
+// mergeSum is the sum of the decisions of a plan.
+type mergeSum struct {
+	writes  []store.Write
+	brought map[string]int // the number of memories written, by namespace; 0: only records
+	silent  []store.Key    // keys that stay unchanged on the target
+	kept    []quota.Change // changes of the families' use of the target
+	own     []ownChange    // values of resolutions
+	result  MergeResult
+	foreign bool // a clash in records of a family that the caller may not use
+	hidden  bool // an unresolved clash in records that the caller cannot see
+}
+
+// decision is the decision of a merge about a key.
+type decision struct {
+	foreign    bool // a clash in records of a family that the caller may not use; nothing else is set
+	shown      bool // to the caller
+	clash      bool
+	unresolved bool
+	resolved   bool          // by a resolution
+	silent     bool          // the target keeps its state
+	writes     []store.Write // of the key, and of indexes; empty: the target stays
+	kept       *quota.Change
+	own        *ownChange  // the value of a resolution
+	difference *Difference // nil: not listed yet
+}
 
 // outcome is the result of merging a key: keep the target, leave the clash unresolved, or write value; a nil value deletes.
 type outcome struct {
