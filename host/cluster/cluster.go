@@ -1,8 +1,8 @@
-// Package cluster has servers share the spaces of a database: one of them leads a space, and the others forward to it.
+// Package cluster shares the spaces of a database among servers: one of them leads a space, and the others forward requests to it.
 //
-// A server that runs renews its entry in a table of the database. It leads a space from when it wrote so there until it releases the space,
-// or until another server finds that it did not renew in time. By its own clock, which it starts before it renews, it stops to answer as
-// a leader before that. What it still writes then fails, because the next leader raised the epoch of the space.
+// A running server renews its entry in a table of the database. It leads a space from the moment it writes its lease there until it releases
+// the space, or until another server finds that it has not renewed in time. By its own clock, which starts before each renewal, it stops
+// answering as a leader earlier than that. Its later writes fail, because the next leader has raised the epoch of the space.
 package cluster
 
 import (
@@ -24,19 +24,19 @@ import (
 
 const (
 	defaultTerm = 2 * time.Second
-	renewals    = 5               // in a term
-	patience    = 5               // terms after which a renewal is given up
-	settledFor  = 5 * time.Second // after which a server that joined gets spaces of others
+	renewals    = 5               // per term
+	patience    = 5               // terms before a renewal is given up
+	settledFor  = 5 * time.Second // before a new server gets spaces of others
 
-	expiryMargin = 20 * time.Millisecond // after another server's term, for the clocks of both to agree that it is over
+	expiryMargin = 20 * time.Millisecond // added to another server's term, for differences of clocks
 )
 
 // Options configure New. Table and Address are required.
 type Options struct {
 	Table   store.Servers
-	Address string        // where the other servers reach this one
+	Address string        // the address of this server for the others
 	Version string        // of the program
-	Term    time.Duration // in which this server has to renew; 0: 2 s
+	Term    time.Duration // this server must renew within it; 0: 2 s
 	Logger  *slog.Logger  // nil: discards
 }
 
@@ -49,21 +49,21 @@ type Member struct {
 
 	mu       sync.Mutex
 	self     store.Server
-	until    time.Time        // this server surely counts as running
+	until    time.Time        // until when the others count this server as running
 	leads    map[string]*Lead // by space
 	view     view
 	watching map[*watch]bool
 	failure  error // of the last renewal
 }
 
-// view is the table as it was read last.
+// view is the last read state of the table.
 type view struct {
 	at      time.Time // before it was read
 	servers []store.Server
 	leases  map[string]store.Lease // by space
 }
 
-// New returns a server that is not known to the others yet.
+// New returns a member. Join makes it known to the others.
 func New(o Options) *Member {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -76,10 +76,10 @@ func New(o Options) *Member {
 // ID returns the id of this server.
 func (m *Member) ID() string { return m.self.ID }
 
-// Join makes this server known.
+// Join adds this server to the table.
 func (m *Member) Join(ctx context.Context) error { return m.renew(ctx) }
 
-// Run renews and looks at the table until ctx ends. looked is called after each look.
+// Run renews and reads the table until ctx ends. It calls looked after each read.
 func (m *Member) Run(ctx context.Context, looked func()) {
 	for {
 		select {
@@ -87,7 +87,7 @@ func (m *Member) Run(ctx context.Context, looked func()) {
 			return
 		case <-time.After(m.pause()):
 		}
-		within, cancel := context.WithTimeout(ctx, patience*m.o.Term) // one that comes late still counts
+		within, cancel := context.WithTimeout(ctx, patience*m.o.Term) // a late renewal still counts
 		err := m.renew(within)
 		cancel()
 		if ctx.Err() != nil {
@@ -100,7 +100,7 @@ func (m *Member) Run(ctx context.Context, looked func()) {
 	}
 }
 
-// pause returns how long this server waits before it renews: a part of the term, or until another one counts as gone, whose spaces wait.
+// pause returns how long to wait before the next renewal: a part of the term, or until another server counts as gone, since its spaces wait.
 func (m *Member) pause() time.Duration {
 	pause := m.o.Term / renewals
 	m.mu.Lock()
@@ -127,7 +127,7 @@ func (m *Member) report(err error) {
 	}
 }
 
-// renew makes this server count as running for another term, and ends the leads that it lost.
+// renew extends this server's entry by a term, and ends the leads that it lost.
 func (m *Member) renew(ctx context.Context) error {
 	m.mu.Lock()
 	self := m.self
@@ -155,8 +155,8 @@ func (m *Member) renew(ctx context.Context) error {
 	return m.releaseUnled(ctx, led)
 }
 
-// releaseUnled gives leases up that could not be given up before. The next renewal waits for it, so it does not wait while a lease is being taken,
-// which may be the one, and not for long: a later renewal does it.
+// releaseUnled releases leases whose release failed before. The next renewal waits for it, so it has a short limit, and skips its work while
+// a lease is being taken, which may be one of them: a later renewal does it.
 func (m *Member) releaseUnled(ctx context.Context, led []string) error {
 	led = slices.DeleteFunc(led, func(space string) bool { return m.leading(space) != nil })
 	if len(led) == 0 || !m.leasing.TryLock() {
@@ -182,7 +182,7 @@ func (m *Member) leading(space string) *Lead {
 	return m.leads[space]
 }
 
-// see takes the table as it was read after an instant.
+// see stores the state of the table, read after an instant.
 func (m *Member) see(at time.Time, t store.Table) {
 	v := view{at: at, servers: t.Servers, leases: map[string]store.Lease{}}
 	for _, l := range t.Leases {
@@ -190,7 +190,7 @@ func (m *Member) see(at time.Time, t store.Table) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at.Before(m.view.at) { // another look was faster
+	if at.Before(m.view.at) { // a later read was faster
 		return
 	}
 	m.view = v
@@ -202,7 +202,7 @@ func (m *Member) see(at time.Time, t store.Table) {
 	}
 }
 
-// lookAgain reads the table, unless that was done after an instant.
+// lookAgain reads the table, unless it was read after an instant.
 func (m *Member) lookAgain(ctx context.Context, after time.Time) error {
 	m.looking.Lock()
 	defer m.looking.Unlock()
@@ -226,8 +226,8 @@ func (v view) runs(id string) bool {
 	return slices.ContainsFunc(v.servers, func(s store.Server) bool { return s.ID == id && s.Left > 0 })
 }
 
-// pick returns the server that a space belongs to among those that run and take spaces, by rendezvous hashing: the others' spaces stay where
-// they are when one comes or goes. ok is false if there is none.
+// pick returns the server for a space among those that run and take spaces, by rendezvous hashing: when a server comes or goes, the spaces of
+// the others stay. ok is false if there is none.
 func (v view) pick(space string) (best store.Server, ok bool) {
 	var most uint64
 	for _, s := range v.servers {
@@ -255,7 +255,7 @@ type Lead struct {
 	lost     chan struct{}
 }
 
-// Lead has this server lead a space. The error is a MovedError if another one does.
+// Lead takes the lease of a space. The error is a MovedError if another server leads it.
 func (m *Member) Lead(ctx context.Context, space string) (*Lead, error) {
 	m.leasing.Lock()
 	defer m.leasing.Unlock()
@@ -299,7 +299,7 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("the server at %s leads the space %s", e.Address, e.Space)
 }
 
-// Check returns why this server may not answer as the leader; nil: nobody else leads the space.
+// Check returns an error if this server may not answer as the leader.
 func (l *Lead) Check() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -317,10 +317,10 @@ func (l *Lead) Check() error {
 // Server returns the id of this server.
 func (l *Lead) Server() string { return l.m.self.ID }
 
-// Term returns in which time this server has to renew its leases.
+// Term returns the time within which this server must renew its leases.
 func (l *Lead) Term() time.Duration { return l.m.o.Term }
 
-// Left returns for how long this server surely leads the space on, unless it renews.
+// Left returns for how long this server leads the space without a renewal.
 func (l *Lead) Left() time.Duration {
 	if l.Check() != nil {
 		return 0
@@ -339,7 +339,7 @@ func (l *Lead) end() {
 	close(l.lost)
 }
 
-// Release gives the space up to the next leader.
+// Release gives up the lease, so that another server can lead the space.
 func (l *Lead) Release(ctx context.Context) error {
 	l.m.leasing.Lock()
 	defer l.m.leasing.Unlock()
@@ -355,7 +355,7 @@ func (l *Lead) Release(ctx context.Context) error {
 	return l.m.o.Table.Release(ctx, l.Space, l.m.self.ID)
 }
 
-// Drain has this server take no more spaces, and tells the others.
+// Drain stops this server from taking spaces, and publishes that.
 func (m *Member) Drain(ctx context.Context) error {
 	m.mu.Lock()
 	m.self.Draining = true
@@ -363,7 +363,7 @@ func (m *Member) Drain(ctx context.Context) error {
 	return m.renew(ctx)
 }
 
-// Leave ends this server, which has released its spaces.
+// Leave removes this server from the table, after it has released its spaces.
 func (m *Member) Leave(ctx context.Context) error { return m.o.Table.Leave(ctx, m.self.ID) }
 
 // Orphans returns the spaces that this server should lead, because their leader is gone, and those of always that nobody leads.
@@ -380,7 +380,7 @@ func (m *Member) Orphans(always ...string) (spaces []string) {
 	return spaces
 }
 
-// Strays returns the spaces that this server leads, and another one should.
+// Strays returns the spaces that this server leads but another should.
 func (m *Member) Strays() (spaces []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -393,17 +393,17 @@ func (m *Member) Strays() (spaces []string) {
 	return spaces
 }
 
-// State is what a server knows of all.
+// State is a server's view of the cluster.
 type State struct {
 	Self    string         `json:"self"` // the id of the server that was asked
 	Servers []store.Server `json:"servers"`
 	Leases  []store.Lease  `json:"leases"`
 	Term    time.Duration  `json:"term_ns"`
-	Left    time.Duration  `json:"left_ns"` // until this server answers nothing as a leader, by its own clock
+	Left    time.Duration  `json:"left_ns"` // for which this server may answer as a leader, by its own clock
 	Failure string         `json:"failure,omitempty"`
 }
 
-// State returns what this server knows of all.
+// State returns this server's view of the cluster.
 func (m *Member) State() State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -417,7 +417,7 @@ func (m *Member) State() State {
 	return s
 }
 
-// Told says how the lease and the view of this server are, a line each.
+// Told describes the lease and the view of this server, a line each.
 func (s State) Told() string {
 	leads := 0
 	for _, l := range s.Leases {
@@ -429,7 +429,7 @@ func (s State) Told() string {
 	return fmt.Sprintf("lease: %.1f s left of %.1f\nlag: %.1f s since the database was reached\nleads: %d of %d spaces\n", s.Left.Seconds(), s.Term.Seconds(), lag.Seconds(), leads, len(s.Leases))
 }
 
-// Ready returns why this server is of no use to clients; nil: it is.
+// Ready returns why this server cannot serve clients; nil: it can.
 func (m *Member) Ready() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -439,13 +439,13 @@ func (m *Member) Ready() error {
 	return nil
 }
 
-// errDraining is told by a server that gave its spaces up, while no other one takes them.
+// errDraining is the answer of a drained server while no other server takes its spaces.
 var errDraining = unavailable("this server is being drained, and leads no more spaces: ask another server")
 
-// errSuspended is told by a server that may have been replaced.
+// errSuspended is the answer of a server that may have been replaced.
 var errSuspended = unavailable("this server could not renew its lease in the database, and another one may lead by now: try again, or ask another server")
 
-// unavailable returns an error of clients that try again.
+// unavailable returns a retryable error.
 func unavailable(format string, args ...any) error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf(format, args...)}
 }

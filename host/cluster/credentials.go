@@ -23,8 +23,7 @@ const (
 // serverName is the name that every server has in its certificate.
 const serverName = "server.alcove.invalid"
 
-// Credentials are what a server shows to the others, and accepts from them: certificates of an authority that whoever has the cluster key
-// can derive from it.
+// Credentials authenticate the servers of a cluster to each other, by certificates of an authority that is derived from the cluster key.
 type Credentials struct {
 	key       []byte
 	pool      *x509.CertPool
@@ -87,13 +86,13 @@ func (c *Credentials) derive(purpose string, size int) ([]byte, error) {
 	return secret, nil
 }
 
-// Token returns the token of the owner of a space, which all servers have in common.
+// Token returns the token of a space's owner, which is the same on all servers.
 func (c *Credentials) Token(space string) (string, error) {
 	secret, err := c.derive("token of the space "+space, 32)
 	return base64.RawURLEncoding.EncodeToString(secret), err
 }
 
-// Logins returns the secret from which authorization servers of all spaces have theirs.
+// Logins returns the secret from which the authorization servers of spaces derive theirs.
 func (c *Credentials) Logins() ([]byte, error) { return c.derive("authorization servers", 32) }
 
 // Server is the configuration of a listener for the other servers.

@@ -18,18 +18,17 @@ import (
 
 const (
 	dialWithin   = time.Second
-	repeatable   = 1 << 20 // bytes of a body that is kept, so that the request can be sent to another server
-	idlePeers    = 128     // connections to a server that are kept
+	repeatable   = 1 << 20 // the most bytes of a body to buffer, so that the request can be sent again
+	idlePeers    = 128     // idle connections to keep for a server
 	movedHeader  = "Alcove-Moved"
-	hopHeader    = "Alcove-Hop" // the id of the server that forwarded a request, which none forwards again
-	answerLimit  = 64 << 10     // bytes of an answer to this server itself
+	hopHeader    = "Alcove-Hop" // the id of the forwarding server; such requests are not forwarded again
+	answerLimit  = 64 << 10     // bytes of an answer to Ask
 	peerIdle     = 90 * time.Second
-	probeEvery   = time.Second // of a connection that is silent
+	probeEvery   = time.Second // of a silent connection
 	probesFailed = 3
 )
 
-// Forwarder forwards requests to the servers that lead their spaces. A forwarded request is never forwarded again: the listener for it
-// answers by itself.
+// Forwarder forwards requests to the leaders of their spaces. A forwarded request is never forwarded again.
 type Forwarder struct {
 	member *Member
 	proxy  *httputil.ReverseProxy
@@ -58,7 +57,7 @@ type attempt struct {
 	from    string // the id of this server
 	path    string // of the request there
 	reached bool   // a connection took the request
-	err     error  // nothing was answered; nil: something was
+	err     error  // set if nothing was answered
 }
 
 // attemptKey is the context key of an *attempt.
@@ -66,7 +65,7 @@ type attemptKey struct{}
 
 func attemptOf(ctx context.Context) *attempt { return ctx.Value(attemptKey{}).(*attempt) }
 
-// errMoved means that a server does not lead the space of a request, which it did not serve.
+// errMoved means that a server did not serve a request, because it does not lead the space.
 var errMoved = errors.New("the server does not lead the space")
 
 // unreachedError means that a request was not sent.
@@ -74,7 +73,7 @@ type unreachedError struct{ error }
 
 func (e unreachedError) Unwrap() error { return e.error }
 
-// Again reports whether a request was not served, and can be sent to another server.
+// Again reports whether an error means that a request was not served and can be sent to another server.
 func Again(err error) bool {
 	for _, each := range []error{errMoved, ErrMoving, errDraining, errSuspended} {
 		if errors.Is(err, each) {
@@ -84,7 +83,7 @@ func Again(err error) bool {
 	return errors.As(err, new(unreachedError)) || errors.As(err, new(*MovedError))
 }
 
-// Hold makes the body of a request repeatable, if it is not too long for that.
+// Hold buffers the body of a request, if it is short enough, so that it can be sent again.
 func Hold(r *http.Request) error {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength < 0 || r.ContentLength > repeatable {
 		return nil
@@ -98,15 +97,15 @@ func Hold(r *http.Request) error {
 	return err
 }
 
-// Rewind has the body of a request read from its beginning, before each attempt to serve it.
+// Rewind resets the body of a request before an attempt to serve it.
 func Rewind(r *http.Request) {
 	if r.GetBody != nil {
 		r.Body, _ = r.GetBody() // from memory
 	}
 }
 
-// Forward forwards a request to the same path below /s/SPACE of another server. If Again accepts the error, nothing was answered, and the
-// request can be sent again; there is no other error.
+// Forward forwards a request to the same path below /s/SPACE of another server. Every error satisfies Again: nothing was answered, and the
+// request can be sent again.
 func (f *Forwarder) Forward(w http.ResponseWriter, r *http.Request, to Route, path string) error {
 	if by := r.Header.Get(hopHeader); by != "" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -135,7 +134,7 @@ func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Header.Set(hopHeader, a.from)
 }
 
-// checkMoved finds out that the server does not lead the space.
+// checkMoved returns errMoved if the server does not lead the space.
 func checkMoved(r *http.Response) error {
 	if r.StatusCode == http.StatusMisdirectedRequest && r.Header.Get(movedHeader) != "" {
 		return errMoved
@@ -143,7 +142,7 @@ func checkMoved(r *http.Response) error {
 	return nil
 }
 
-// failed takes the error of an attempt that nobody answered.
+// failed handles the error of an unanswered attempt.
 func failed(w http.ResponseWriter, r *http.Request, err error) {
 	a := attemptOf(r.Context())
 	switch {
@@ -156,7 +155,7 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// lostText is told when a leader ended while it served a request.
+// lostText is the answer when a leader ended while it served a request.
 const lostText = "the server that leads the space did not answer, and another one takes it over: whether this was done is not known. Send it again with the same request id, and it is done once"
 
 func refuse(w http.ResponseWriter, err error) {
@@ -167,7 +166,7 @@ func refuse(w http.ResponseWriter, err error) {
 	Refuse(w, why)
 }
 
-// Refuse answers that a request can be sent again.
+// Refuse answers with a retryable error.
 func Refuse(w http.ResponseWriter, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -183,7 +182,7 @@ func Moved(w http.ResponseWriter) {
 	http.Error(w, "this server does not lead the space", http.StatusMisdirectedRequest)
 }
 
-// Dial opens a connection to another server, which it takes for one of its own clients.
+// Dial opens a client connection to another server, as if to its own socket.
 func (f *Forwarder) Dial(ctx context.Context, to Route, path string) (io.ReadWriteCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+to.Address+path, nil)
 	if err != nil {
@@ -208,13 +207,13 @@ func (f *Forwarder) Dial(ctx context.Context, to Route, path string) (io.ReadWri
 	return stream, nil
 }
 
-// Answer is what another server answered.
+// Answer is the answer of another server.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Ask sends a request of this server's own to another one. If Again accepts the error, nothing was done.
+// Ask sends this server's own request to another server. If the error satisfies Again, nothing was done.
 func (f *Forwarder) Ask(ctx context.Context, to Route, path string, body []byte) (a Answer, err error) {
 	reached := false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Route is where a request to a space goes.
+// Route is the destination of requests to a space.
 type Route struct {
 	Here    bool
 	Server  string // the id of another server
@@ -16,10 +16,10 @@ type Route struct {
 // ErrMoving means that a space is between two leaders.
 var ErrMoving = errors.New("the space is being handed over")
 
-// errGone ends what was forwarded to a server that is gone.
+// errGone ends requests that were forwarded to a server that is gone.
 var errGone = errors.New("the server that leads the space is gone")
 
-// Route returns where a request to a space goes: to its leader, or, if it has none, to the server that is to lead it.
+// Route returns the destination of requests to a space: its leader, or, if it has none, the server that should lead it.
 func (m *Member) Route(space string) (Route, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,7 +50,7 @@ func (m *Member) Led(space string) bool {
 	return m.leads[space] != nil || there && !lease.Gone
 }
 
-// watch is something that ends with a server.
+// watch is a context that ends with a server.
 type watch struct {
 	server string
 	end    context.CancelCauseFunc
@@ -76,8 +76,8 @@ const (
 	findPause  = 25 * time.Millisecond
 )
 
-// Try calls do with where a request to a space goes, until it succeeds or fails for good. It tries again, with what the table says then,
-// while do fails with an error that Again accepts.
+// Try calls do with the route of a space, until it succeeds or fails for good. While its error satisfies Again, it reads the table and
+// retries.
 func (m *Member) Try(ctx context.Context, space string, do func(Route) error) error {
 	for began := time.Now(); ; {
 		asked := time.Now()

@@ -25,7 +25,7 @@ const (
 	answerWithin  = 2 * time.Minute
 	longestURL    = 2048     // bytes
 	longestKey    = 4096     // bytes
-	longestAnswer = 16 << 20 // bytes of an answer that is no page
+	longestAnswer = 16 << 20 // bytes of an answer other than a page
 )
 
 // Client is a Peer over HTTP.
@@ -138,7 +138,7 @@ func (c *Client) post(ctx context.Context, path string, in any) (io.ReadCloser, 
 	}
 }
 
-// patience is how long a request waits in all for the limits of its key.
+// patience is the total time that a request waits for the rate limits of its key.
 const patience = 2 * time.Minute
 
 // encode returns the body of a request, and its type.
@@ -168,13 +168,13 @@ func (c *Client) send(ctx context.Context, path, kind string, body []byte) (*htt
 	return answer, nil
 }
 
-// errNoRoute is the error of a path that a server does not know.
+// errNoRoute means that the server does not have the path.
 var errNoRoute = errors.New("no such route")
 
-// refused is the error that an answer tells of.
+// refused returns the error in an answer.
 func (c *Client) refused(answer *http.Response) error {
 	var said struct{ Error failure }
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // what came is told
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // a part is enough
 	code, message := memory.Unavailable, answer.Status
 	if json.Unmarshal(text, &said) == nil && said.Error.Message != "" {
 		code, message = said.Error.Code, clipTo(said.Error.Message, 2000)
@@ -183,7 +183,7 @@ func (c *Client) refused(answer *http.Response) error {
 	if answer.StatusCode == http.StatusNotFound && said.Error.Code == "" {
 		message, cause = "there is no Alcove that can be synchronised with", errNoRoute
 	}
-	if answer.StatusCode == http.StatusNotFound && strings.HasPrefix(message, "there is nothing here") { // as Alcove says
+	if answer.StatusCode == http.StatusNotFound && strings.HasPrefix(message, "there is nothing here") { // the text of Alcove's 404
 		cause = errNoRoute
 	}
 	return &memory.Error{Code: code, Cause: cause, Retryable: said.Error.Retryable, Message: fmt.Sprintf("%s says: %s", c.url, message)}

@@ -14,13 +14,13 @@ const (
 	countPath  = "/sync/count"
 )
 
-// countsPage is how many counters a page has.
+// countsPage is the number of counters in a page.
 const countsPage = 1000
 
 // countRequest asks for a page of counters.
 type countRequest struct {
 	Scope provenance.Scope `json:"scope"`
-	From  memory.CountMark `json:"from,omitempty"` // the mark that is known, or next of the page before
+	From  memory.CountMark `json:"from,omitempty"` // the known mark, or next of the previous page
 }
 
 // countsSince is a page of counters.
@@ -88,7 +88,7 @@ func (s *Server) counts(ctx context.Context, who memory.Caller, r countRequest) 
 	return countsSince(ctx, s.Memory.As(who), r)
 }
 
-// count takes counters that another space pushes.
+// count receives pushed counters.
 func (s *Server) count(ctx context.Context, who memory.Caller, pg page) (done Result, err error) {
 	if _, err := nameOf(pg.Space); err != nil {
 		return done, err
@@ -107,7 +107,7 @@ func (s *Server) serveCounts(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.counts(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			s.packing.write(w, pg) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // the client retries
 			return
 		}
 	}

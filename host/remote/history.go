@@ -17,7 +17,7 @@ const (
 	historyReceivePath = "/sync/history/receive"
 )
 
-// Histories says which versions of a memory travel.
+// Histories selects the versions of a memory to exchange.
 type Histories string
 
 // Histories of a remote.
@@ -33,13 +33,13 @@ func (h Histories) check() error {
 	return nil
 }
 
-// knownHistories is what a space tells of that receives histories.
+// knownHistories is the state of a space that receives histories.
 type knownHistories struct {
 	Known provenance.Knowledge `json:"known"`
-	Place memory.HistoryPlace  `json:"place"` // how far an earlier push came that was interrupted
+	Place memory.HistoryPlace  `json:"place"` // of an interrupted push
 }
 
-// pullHistories brings the versions behind the newest ones. What an interrupted exchange left comes first.
+// pullHistories receives the older versions. It continues an interrupted exchange first.
 func (s *Space) pullHistories(ctx context.Context, from Peer, e Exchange, theirs introduced, done *Result) error {
 	place, err := s.Memory.As(s.Caller).HistoryPlace(ctx, e.Branch, theirs.Space, theirs.Scope)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Space) pullHistories(ctx context.Context, from Peer, e Exchange, theirs
 	}
 	if place.Next != "" && place.At <= theirs.At {
 		err := s.pullHistoriesFrom(ctx, from, e, theirs, place, done)
-		if err != nil && !isInvalid(err) { // or the server that gave the place is gone
+		if err != nil && !isInvalid(err) { // the server that issued the place may be gone
 			return done.orNewestOnly(err)
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Space) pullHistoriesFrom(ctx context.Context, from Peer, e Exchange, th
 	return nil
 }
 
-// tookHistories receives a page, that follows the place from.
+// tookHistories receives the page after the place from.
 func (s *Space) tookHistories(ctx context.Context, from string, pg page, done *Result) error {
 	if pg.next != "" && (len(pg.versions) == 0 || pg.next == from) {
 		return errors.New("the other space sends histories without end: the page of a history that it sent last leads nowhere")
@@ -84,7 +84,7 @@ func (s *Space) tookHistories(ctx context.Context, from string, pg page, done *R
 	return err
 }
 
-// orNewestOnly notes that a server knows no histories, which is no error.
+// orNewestOnly turns the error of a server without histories into a note.
 func (r *Result) orNewestOnly(err error) error {
 	if errors.Is(err, errNoRoute) {
 		r.NewestOnly = true
@@ -114,7 +114,7 @@ func receiveHistories(ctx context.Context, space *memory.Space, who memory.Calle
 	return done, nil
 }
 
-// pushHistories sends the versions behind the newest ones. What an interrupted exchange left comes first.
+// pushHistories sends the older versions. It continues an interrupted exchange first.
 func (s *Space) pushHistories(ctx context.Context, to Peer, e Exchange, ours memory.Peer, theirs introduced, done *Result) error {
 	hello := introduction{Space: ours.Space, Branch: e.Branch, Scope: theirs.Scope, Push: true}
 	known, err := to.KnownHistories(ctx, hello)
@@ -157,7 +157,7 @@ func (s *Space) pushHistoriesFrom(ctx context.Context, to Peer, e Exchange, thei
 	return nil
 }
 
-// listedHistories is a page of the versions that another space does not have.
+// listedHistories is a page of older versions that another space lacks.
 func listedHistories(ctx context.Context, us *memory.Access, ours memory.Peer, known provenance.Knowledge, from string, most int) (page, error) {
 	at, err := placeOf(from)
 	if err != nil {
@@ -171,7 +171,7 @@ func listedHistories(ctx context.Context, us *memory.Access, ours memory.Peer, k
 	return page{header: header{Space: ours.Space, Branch: ours.Branch, At: ours.At, Scope: ours.Scope, Known: ours.Known}, versions: list.Versions, next: next}, err
 }
 
-// histories lists versions that another space does not have.
+// histories lists older versions that another space lacks.
 func (s *Server) histories(ctx context.Context, who memory.Caller, r request) (page, error) {
 	us := s.Memory.As(who)
 	if err := s.checkAsked(ctx, r.Branch, r.Scope, r.Known); err != nil {
@@ -184,7 +184,7 @@ func (s *Server) histories(ctx context.Context, who memory.Caller, r request) (p
 	return listedHistories(ctx, us, p, r.Known, r.From, s.Page)
 }
 
-// checkAsked refuses what another space cannot ask about.
+// checkAsked refuses invalid requests of another space.
 func (s *Server) checkAsked(ctx context.Context, branch string, scope provenance.Scope, known provenance.Knowledge) error {
 	if err := errors.Join(s.Memory.CheckScope(scope), checkBranch(branch)); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *Server) checkAsked(ctx context.Context, branch string, scope provenance
 	return s.Memory.CheckKnown(known, newest)
 }
 
-// knownHistories tells another space whose versions this one has, of what its key may write.
+// knownHistories returns the histories of this space, within the namespaces that the caller may write.
 func (s *Server) knownHistories(ctx context.Context, who memory.Caller, r introduction) (k knownHistories, err error) {
 	if err := s.checkAsked(ctx, r.Branch, r.Scope, nil); err != nil {
 		return k, err
@@ -214,7 +214,7 @@ func (s *Server) knownHistories(ctx context.Context, who memory.Caller, r introd
 	return k, err
 }
 
-// takeHistories takes a page that another space pushes.
+// takeHistories receives a pushed page.
 func (s *Server) takeHistories(ctx context.Context, who memory.Caller, pg page) (done Result, err error) {
 	name, err := nameOf(pg.Space)
 	if err == nil {
@@ -241,7 +241,7 @@ func (s *Server) serveHistories(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.histories(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			s.packing.write(w, pg) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // the client retries
 			return
 		}
 	}

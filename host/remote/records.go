@@ -70,12 +70,13 @@ func recordsSince(ctx context.Context, us *memory.Access, r recordRequest, most 
 	return page{header: header{Branch: r.Branch, At: list.At, Scope: r.Scope, Mark: memory.CountMark(list.Mark), Shared: r.Shared, Collections: r.Collections}, records: list.Records, next: next}, err
 }
 
-// isWorth reports whether a mark is kept: that makes a version, and two spaces that watch each other would never rest if it always were.
+// isWorth reports whether a mark should be stored. Storing makes a version, so if every mark were stored, two spaces that watch each other
+// would exchange for ever.
 func isWorth(listed int, mark memory.CountMark, known string) bool {
 	return listed > 0 || memory.RecordsAhead(string(mark), known) > idleVersions
 }
 
-// mostCollections is how many collections may be exchanged at once.
+// mostCollections bounds the collections of an exchange.
 const mostCollections = 1000
 
 func (s *Space) pullRecords(ctx context.Context, from Peer, e Exchange, us string, theirs introduced) (news int, err error) {
@@ -156,7 +157,7 @@ func (s *Space) pushRecords(ctx context.Context, to Peer, e Exchange, ours memor
 	return news, nil
 }
 
-// introduceRecords tells another space which records can be exchanged.
+// introduceRecords adds the collections that can be exchanged to an introduction.
 func (s *Server) introduceRecords(ctx context.Context, us *memory.Access, r introduction, a *introduced) (err error) {
 	if len(r.Records) > mostCollections {
 		return invalid("%d collections of records: at most %d can be exchanged", len(r.Records), mostCollections)
@@ -191,7 +192,7 @@ func (s *Server) records(ctx context.Context, who memory.Caller, r recordRequest
 	return recordsSince(ctx, s.Memory.As(who), r, s.Page)
 }
 
-// record takes records that another space pushes.
+// record receives pushed records.
 func (s *Server) record(ctx context.Context, who memory.Caller, pg page) (done Result, err error) {
 	if _, err := nameOf(pg.Space); err != nil {
 		return done, err
@@ -217,7 +218,7 @@ func (s *Server) serveRecords(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.records(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			s.packing.write(w, pg) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // the client retries
 			return
 		}
 	}

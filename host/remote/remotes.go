@@ -28,15 +28,15 @@ const (
 	longestCAFile  = 1 << 20
 )
 
-// Config is a remote as the data directory keeps it. The key itself is in a file of its own.
+// Config is the configuration of a remote. The key is in a separate file.
 type Config struct {
 	Name     string          `json:"name"`
 	URL      string          `json:"url"`
 	KeyFile  string          `json:"key_file,omitempty"` // an absolute path; empty: no key
 	CAFile   string          `json:"ca_file,omitempty"`  // certificates in PEM to trust; empty: the system's
-	Never    []string        `json:"never,omitempty"`    // namespaces that never leave, and are not brought
+	Never    []string        `json:"never,omitempty"`    // namespaces that are neither sent nor received
 	Strategy memory.Strategy `json:"strategy,omitempty"` // of conflicts; empty: memory.Newest
-	History  Histories       `json:"history,omitempty"`  // which versions travel; empty: NewestVersions
+	History  Histories       `json:"history,omitempty"`  // the versions to exchange; empty: NewestVersions
 }
 
 func (c Config) check() error {
@@ -95,7 +95,7 @@ type Remotes struct {
 	last map[string]Done // the last exchange since the start, by name
 }
 
-// Done is what an exchange did.
+// Done is the result of an exchange.
 type Done struct {
 	At     time.Time `json:"at"`
 	Pulled *Result   `json:"pulled,omitempty"`
@@ -163,14 +163,14 @@ func (r *Remotes) Add(c Config) error {
 	})
 }
 
-// Change says what to keep of a remote from now on. What is nil stays.
+// Change changes the configuration of a remote. Nil fields stay.
 type Change struct {
 	Name     string           `json:"name"`
 	History  *Histories       `json:"history,omitempty"`
 	Strategy *memory.Strategy `json:"strategy,omitempty"`
 }
 
-// Set changes what is kept of a remote.
+// Set changes the configuration of a remote.
 func (r *Remotes) Set(c Change) error {
 	if _, err := r.Named(c.Name); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (r *Remotes) Set(c Change) error {
 	})
 }
 
-// Remove forgets a remote. What was received of it stays.
+// Remove removes a remote. Received memories stay.
 func (r *Remotes) Remove(name string) error {
 	if _, err := r.Named(name); err != nil {
 		return err
@@ -219,19 +219,19 @@ func (r *Remotes) change(change func([]Config) ([]Config, error)) error {
 	return durable.WriteFile(r.Path, append(data, '\n'), 0o600)
 }
 
-// Request says what to exchange with a remote.
+// Request configures an exchange with a remote.
 type Request struct {
 	Remote     string          `json:"remote,omitempty"` // empty: the only one
 	Branch     string          `json:"branch,omitempty"`
 	Namespaces []string        `json:"namespaces,omitempty"` // empty: all
-	Never      []string        `json:"never,omitempty"`      // beside those of the remote
+	Never      []string        `json:"never,omitempty"`      // in addition to those of the remote
 	Strategy   memory.Strategy `json:"strategy,omitempty"`   // empty: the remote's
 	History    Histories       `json:"history,omitempty"`    // empty: the remote's
 	Pull       bool            `json:"pull,omitempty"`
 	Push       bool            `json:"push,omitempty"`
 }
 
-// exchange completes a request with what is kept of the remote.
+// exchange completes a request from the configuration of the remote.
 func (q Request) exchange(c Config) (Exchange, error) {
 	e := Exchange{Remote: c.Name, Branch: q.Branch, Namespaces: q.Namespaces, Never: slices.Concat(c.Never, q.Never), Strategy: q.Strategy, History: cmp.Or(q.History, c.History)}
 	if len(e.Namespaces) == 0 {
@@ -243,7 +243,7 @@ func (q Request) exchange(c Config) (Exchange, error) {
 	return e, cmp.Or(checkStrategy(e.Strategy), e.History.check(), checkBranch(q.Branch))
 }
 
-// Sync pulls from and pushes to a remote, as the request says.
+// Sync pulls from and pushes to a remote.
 func (r *Remotes) Sync(ctx context.Context, q Request) (Done, error) {
 	c, err := r.Named(q.Remote)
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *Remotes) note(name string, done Done, err error) {
 	r.last[name] = done
 }
 
-// Status tells how a branch and a remote differ.
+// Status is the difference between a branch and a remote.
 type Status struct {
 	Config
 	Branch  string `json:"branch"`
@@ -302,10 +302,10 @@ type Status struct {
 	More    bool   `json:"more,omitempty"`    // there are more than counted
 	Waiting bool   `json:"waiting,omitempty"` // an exchange was interrupted, and will be continued
 	Last    *Done  `json:"last,omitempty"`    // since the server started
-	Error   string `json:"error,omitempty"`   // why the remote tells nothing
+	Error   string `json:"error,omitempty"`   // why the remote did not answer
 }
 
-// Status asks a remote how it differs.
+// Status compares a branch with a remote.
 func (r *Remotes) Status(ctx context.Context, q Request) (s Status, err error) {
 	if s.Config, err = r.Named(q.Remote); err != nil {
 		return s, err

@@ -22,7 +22,7 @@ const (
 	receivePath   = "/sync/receive"
 )
 
-// Server serves other spaces that pull from and push to this one. It trusts each request: tokens, hosts and origins are checked before.
+// Server serves the pulls and pushes of other spaces. Callers must have checked the token, host and origin of each request.
 type Server struct {
 	Memory *memory.Space
 	Caller func(*http.Request) memory.Caller // who sent a request
@@ -31,7 +31,7 @@ type Server struct {
 	Longest func(*http.Request) int64
 
 	turns   turns
-	waiting atomic.Int32 // requests for news
+	waiting atomic.Int32 // waiting requests
 	reading reading
 	packing packing
 }
@@ -42,7 +42,7 @@ type reading struct {
 	slots chan struct{}
 }
 
-// mostReading is how many pages are received at once; others wait.
+// mostReading bounds the pages that are received at once; others wait.
 const mostReading = 4
 
 // enter waits for a slot. The caller calls leave.
@@ -72,7 +72,7 @@ func (s *Server) Routes() map[string]http.HandlerFunc {
 	return routes
 }
 
-// introduce tells another space about this one.
+// introduce answers an introduction.
 func (s *Server) introduce(ctx context.Context, who memory.Caller, r introduction) (a introduced, err error) {
 	us := s.Memory.As(who)
 	if err := s.Memory.CheckScope(r.Scope); err != nil {
@@ -121,7 +121,7 @@ func (s *Server) introduce(ctx context.Context, who memory.Caller, r introductio
 	return a, nil
 }
 
-// nameOf is the name of a space in that of its tracking branch.
+// nameOf returns the name of a space for its tracking branch.
 func nameOf(space string) (string, error) {
 	if len(space) < 12 || len(space) > 64 || strings.Trim(space, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return "", invalid("%q is not the id of a space", clip(space))
@@ -137,7 +137,7 @@ func checkBranch(name string) error {
 	return nil
 }
 
-// versions lists what another space lacks.
+// versions lists the versions that another space lacks.
 func (s *Server) versions(ctx context.Context, who memory.Caller, r request) (page, error) {
 	us := s.Memory.As(who)
 	if err := s.Memory.CheckScope(r.Scope); err != nil {
@@ -157,7 +157,7 @@ func (s *Server) versions(ctx context.Context, who memory.Caller, r request) (pa
 	return listed(ctx, us, p, r.Known, r.From, s.Page)
 }
 
-// receive takes a page that another space pushes.
+// receive receives a pushed page.
 func (s *Server) receive(ctx context.Context, who memory.Caller, pg page) (done Result, err error) {
 	name, err := nameOf(pg.Space)
 	if err == nil {
@@ -190,7 +190,7 @@ func (s *Server) receive(ctx context.Context, who memory.Caller, pg page) (done 
 	return done, err
 }
 
-// mayWrite refuses a page before a branch is made for it.
+// mayWrite returns an error before a branch is made for a page that the caller may not write.
 func (s *Server) mayWrite(who memory.Caller, pg page) error {
 	rights := s.Memory.As(who).Caller().Rights
 	for _, v := range pg.versions {
@@ -218,14 +218,14 @@ func (s *Server) serveVersions(w http.ResponseWriter, r *http.Request) {
 		var pg page
 		if pg, err = s.versions(r.Context(), s.Caller(r), in); err == nil {
 			w.Header().Set("Content-Type", "application/zstd")
-			s.packing.write(w, pg) //nolint:errcheck // who left asks again
+			s.packing.write(w, pg) //nolint:errcheck // the client retries
 			return
 		}
 	}
 	refuse(w, err)
 }
 
-// taking serves requests that bring a page.
+// taking serves requests with a page.
 func (s *Server) taking(take func(context.Context, memory.Caller, page) (Result, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		leave, err := s.reading.enter(r.Context())
@@ -260,7 +260,7 @@ func reply(w http.ResponseWriter, answer any, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(answer) //nolint:errcheck // who left asks again
+	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client retries
 }
 
 // failure is an error on the wire.
@@ -278,7 +278,7 @@ func refuse(w http.ResponseWriter, err error) {
 	status := map[memory.Code]int{memory.InvalidArgument: 400, memory.Denied: 403, memory.NotFound: 404, memory.Conflict: 409, memory.Exhausted: 429, memory.Unavailable: 503}[f.Code]
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(cmp.Or(status, http.StatusInternalServerError))
-	json.NewEncoder(w).Encode(map[string]failure{"error": f}) //nolint:errcheck // who left asks again
+	json.NewEncoder(w).Encode(map[string]failure{"error": f}) //nolint:errcheck // the client retries
 }
 
 func invalid(format string, args ...any) error {

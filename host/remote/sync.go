@@ -1,7 +1,7 @@
-// Package remote exchanges memories with other spaces: it pulls, pushes, and serves those that do.
+// Package remote exchanges memories with other spaces: it pulls, pushes, and serves pulls and pushes.
 //
-// Each exchange brings the newest versions that one branch lacks of another to a branch that tracks it, which is then merged. Package
-// provenance tells which ones it lacks. Where histories travel, the versions behind the newest ones follow.
+// An exchange copies the newest versions that one branch lacks to a tracking branch, which is then merged. Package provenance determines
+// which are missing. With histories, older versions follow.
 package remote
 
 import (
@@ -15,29 +15,29 @@ import (
 
 // Peer is another space.
 type Peer interface {
-	// Introduce returns what the other space tells about itself.
+	// Introduce exchanges introductions with the other space.
 	Introduce(ctx context.Context, r introduction) (introduced, error)
-	// Versions returns a page of what this space lacks.
+	// Versions returns a page of versions that this space lacks.
 	Versions(ctx context.Context, r request) (page, error)
-	// Receive gives a page to the other space.
+	// Receive sends a page of versions to the other space.
 	Receive(ctx context.Context, p page) (Result, error)
 	// Counts returns a page of the other space's counters.
 	Counts(ctx context.Context, r countRequest) (page, error)
-	// Count gives a page of counters to the other space.
+	// Count sends a page of counters to the other space.
 	Count(ctx context.Context, p page) (Result, error)
-	// Records returns a page of the records of families that were changed there.
+	// Records returns a page of changed records of families.
 	Records(ctx context.Context, r recordRequest) (page, error)
-	// Record gives a page of records to the other space.
+	// Record sends a page of records to the other space.
 	Record(ctx context.Context, p page) (Result, error)
-	// History returns a page of the versions behind the newest ones that this space does not have.
+	// History returns a page of older versions that this space lacks.
 	History(ctx context.Context, r request) (page, error)
-	// KnownHistories returns which of them the other space has.
+	// KnownHistories returns the histories that the other space has.
 	KnownHistories(ctx context.Context, r introduction) (knownHistories, error)
-	// ReceiveHistories gives a page of them to the other space.
+	// ReceiveHistories sends a page of older versions to the other space.
 	ReceiveHistories(ctx context.Context, p page) (Result, error)
 }
 
-// introduction is what a space says that begins an exchange.
+// introduction is the request that begins an exchange.
 type introduction struct {
 	Space  string               `json:"space"`
 	Branch string               `json:"branch"`
@@ -48,14 +48,14 @@ type introduction struct {
 	Records []string `json:"records,omitempty"`
 }
 
-// introduced is the answer.
+// introduced is the answer to an introduction.
 type introduced struct {
 	Space  string               `json:"space"`
 	Branch string               `json:"branch"`
 	At     uint64               `json:"at"`
 	Scope  provenance.Scope     `json:"scope"` // that the key has a right to
 	Known  provenance.Knowledge `json:"known"`
-	// Received is how far an earlier push came that was interrupted.
+	// Received is the position of an interrupted push.
 	Received *progress `json:"received,omitempty"`
 	// Counts is the present mark of the counters, or of a push the one up to which those of the sender are known.
 	Counts memory.CountMark `json:"counts,omitempty"`
@@ -73,9 +73,9 @@ type request struct {
 	From   string               `json:"from,omitempty"`
 }
 
-// Exchange says what to exchange.
+// Exchange configures an exchange.
 type Exchange struct {
-	Remote     string // its name, of which the tracking branch has its own
+	Remote     string // its name, from which the name of the tracking branch is derived
 	Branch     string // of both spaces; empty: memory.Default
 	Namespaces []string
 	Never      []string        // namespaces that stay here, as names and patterns
@@ -95,17 +95,17 @@ type Space struct {
 	turns  turns
 }
 
-// Pull brings what a branch lacks of another space.
+// Pull receives the versions that a branch lacks from another space.
 func (s *Space) Pull(ctx context.Context, from Peer, e Exchange) (Result, error) {
 	return repeated(func() (Result, error) { return s.pull(ctx, from, e.withDefaults()) })
 }
 
-// Push sends what another space lacks of a branch, which receives it with the rights of the key.
+// Push sends the versions of a branch that another space lacks. The other space receives them with the rights of the key.
 func (s *Space) Push(ctx context.Context, to Peer, e Exchange) (Result, error) {
 	return repeated(func() (Result, error) { return s.push(ctx, to, e.withDefaults()) })
 }
 
-// repeated begins an exchange again that was overtaken.
+// repeated restarts an exchange that another one overtook.
 func repeated(do func() (Result, error)) (done Result, err error) {
 	for range again {
 		if done, err = do(); !isOvertaken(err) {
@@ -189,13 +189,13 @@ func (s *Space) pullVersions(ctx context.Context, from Peer, r *receiver, ours m
 	return done, nil
 }
 
-// answer is a page, or why there is none.
+// answer is a page or an error.
 type answer struct {
 	page
 	err error
 }
 
-// asked asks for a page in the background.
+// asked requests a page in the background.
 func asked(ctx context.Context, from Peer, r request) <-chan answer {
 	c := make(chan answer, 1)
 	go func() {
@@ -205,10 +205,10 @@ func asked(ctx context.Context, from Peer, r request) <-chan answer {
 	return c
 }
 
-// idleVersions is how many versions of another space may bring nothing before that is noted.
+// idleVersions is how many new versions of another space can bring nothing before they are recorded as known.
 const idleVersions = 5000
 
-// idle reports whether a pull would bring nothing: it then writes nothing either, or two spaces that watch each other would never rest.
+// idle reports whether a pull would bring nothing. It then writes nothing; otherwise two spaces that watch each other would exchange for ever.
 func (s *Space) idle(pg page, ours memory.Peer, theirs introduced) bool {
 	if len(pg.versions) > 0 || pg.next != "" {
 		return false
@@ -223,7 +223,7 @@ func (s *Space) idle(pg page, ours memory.Peer, theirs introduced) bool {
 // errItself is the error of an exchange of a space with itself.
 var errItself = errors.New("the remote is this data directory itself: name another server")
 
-// meet has both sides tell about themselves, and makes the branch here if it is missing.
+// meet exchanges introductions, and makes the branch here if it is missing.
 func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (ours memory.Peer, theirs introduced, err error) {
 	us, scope := s.Memory.As(s.Caller), e.scope()
 	own, err := us.Peer(ctx, memory.Default, 0, scope, memory.ToRead)
@@ -254,7 +254,7 @@ func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (our
 	if err := s.Memory.CheckKnown(theirs.Known, own.At); err != nil {
 		return ours, theirs, err
 	}
-	theirs.Scope = own.Scope.Within(theirs.Scope) // whatever the other says, what stays here stays
+	theirs.Scope = own.Scope.Within(theirs.Scope) // the other space cannot widen the scope
 	if !push {
 		if err := us.Adopt(ctx, e.Branch, theirs.Known, theirs.Scope, memory.Write{}); err != nil {
 			return ours, theirs, err
@@ -313,7 +313,7 @@ func (s *Space) pushVersions(ctx context.Context, to Peer, e Exchange, ours memo
 	return done, nil
 }
 
-// listed is a page of what another space lacks.
+// listed is a page of versions that another space lacks.
 func listed(ctx context.Context, us *memory.Access, ours memory.Peer, known provenance.Knowledge, from string, most int) (page, error) {
 	at, err := placeOf(from)
 	if err != nil {

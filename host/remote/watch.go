@@ -10,20 +10,20 @@ import (
 
 const (
 	waitPath    = "/sync/wait"
-	longestWait = 25 * time.Second // of a request for news
-	mostWaiting = 128              // requests for news; others are answered at once
-	look        = time.Minute      // between two exchanges without news
-	firstPause  = time.Second      // after one that failed, growing
+	longestWait = 25 * time.Second // of a request for changes
+	mostWaiting = 128              // waiting requests; others are answered at once
+	look        = time.Minute      // between exchanges without changes
+	firstPause  = time.Second      // after a failure, growing
 	mostPause   = time.Minute
-	gather      = 300 * time.Millisecond // what is written within it goes in one exchange
+	gather      = 300 * time.Millisecond // writes within it are sent in one exchange
 )
 
-// news asks for, and tells, the newest version of a space.
+// news requests or answers the newest version of a space.
 type news struct {
-	After uint64 `json:"after"` // wait for a later one; in an answer: the newest
+	After uint64 `json:"after"` // wait for a later version; in an answer: the newest
 }
 
-// Wait returns the newest version of the other space, once it is later than one, or after a while.
+// Wait returns the newest version of the other space as soon as it is later than a version, or after a timeout.
 func (c *Client) Wait(ctx context.Context, after uint64) (newest uint64, err error) {
 	var answer news
 	err = c.ask(ctx, waitPath, news{after}, &answer)
@@ -40,7 +40,7 @@ func (s *Server) serveWait(w http.ResponseWriter, r *http.Request) {
 	reply(w, news{newest}, err)
 }
 
-// wait returns the newest version, once it is later than one, or after a while.
+// wait returns the newest version as soon as it is later than a version, or after a timeout.
 func (s *Server) wait(ctx context.Context, after uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
@@ -58,8 +58,8 @@ func (s *Server) wait(ctx context.Context, after uint64) (uint64, error) {
 	return newest, nil
 }
 
-// Watch exchanges with a remote whenever one side has news, until ctx ends. It writes what each exchange did as a line of JSON, of those that
-// did nothing only the first.
+// Watch exchanges with a remote whenever either side has changes, until ctx ends. It writes the result of each exchange as a line of JSON; of
+// those without changes, only the first.
 func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
 	c, err := r.Named(q.Remote)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d Done) changed() bool {
 	return d.Pulled != nil && d.Pulled.Taken+d.Pulled.Past > 0 || d.Pushed != nil && d.Pushed.Taken+d.Pushed.Past > 0
 }
 
-// rest returns when one side has news.
+// rest returns when either side has changes.
 func (r *Remotes) rest(ctx context.Context, peer *Client, after uint64, local <-chan uint64) {
 	ctx, cancel := context.WithTimeout(ctx, look)
 	defer cancel()

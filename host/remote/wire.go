@@ -15,26 +15,26 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/provenance"
 )
 
-// Limits of what another space sends.
+// Limits of received data.
 const (
 	longestBody  = 16 << 20 // bytes of a request or of an answer, compressed
 	longestPage  = 96 << 20 // of a page, decompressed
-	longestLine  = 24 << 20 // of a version: a value of 1 MiB, escaped, and all else
-	largestFrame = 8 << 20  // bytes that a decompressor looks back
+	longestLine  = 24 << 20 // of a version: an escaped value of 1 MiB and the rest
+	largestFrame = 8 << 20  // window of the decompressor, in bytes
 	mostVersions = 1000     // of a page
-	pageBytes    = 2 << 20  // of values, after which a page ends
+	pageBytes    = 2 << 20  // a page ends after values of this size
 	longestToken = 8 << 10
 )
 
-// header begins a page of versions.
+// header is the first line of a page.
 type header struct {
 	Alcove   string               `json:"alcove"` // "versions"
 	Format   int                  `json:"format"` // 1
 	Space    string               `json:"space"`  // the sender's
 	Branch   string               `json:"branch"`
-	At       uint64               `json:"at"` // the sender's version that the page is of
+	At       uint64               `json:"at"` // the sender's version of the page
 	Scope    provenance.Scope     `json:"scope"`
-	Known    provenance.Knowledge `json:"known"`              // what the sender knows
+	Known    provenance.Knowledge `json:"known"`              // the sender's knowledge
 	Strategy memory.Strategy      `json:"strategy,omitempty"` // of a push
 	Mark     memory.CountMark     `json:"mark,omitempty"`     // of the sender's counters or records, of which this is the last page
 	// Shared and Collections are of a page of records: whether all branches share them, and which are exchanged.
@@ -42,14 +42,14 @@ type header struct {
 	Collections []string `json:"collections,omitempty"`
 }
 
-// trailer ends a page: what was cut short has none.
+// trailer is the last line of a page. A truncated page has none.
 type trailer struct {
 	End      bool   `json:"end"`
 	Versions int    `json:"versions"`
 	Next     string `json:"next,omitempty"` // continues after this page; empty: it is the last
 }
 
-// page is a part of what a space sends.
+// page is a page of an exchange.
 type page struct {
 	header
 	versions []memory.Exchanged
@@ -66,7 +66,7 @@ type countsLine struct {
 	Record  *memory.ExchangedRecord `json:"record,omitempty"`
 }
 
-// packing keeps compressors, which have megabytes. The zero value is ready for use.
+// packing pools compressors, which use megabytes. The zero value is ready for use.
 type packing struct{ packers, unpackers sync.Pool }
 
 func (k *packing) packer(w io.Writer) (*zstd.Encoder, error) {
@@ -110,7 +110,7 @@ func (k *packing) write(w io.Writer, p page) error {
 	return errors.Join(err, packed.Close())
 }
 
-// errCut is the error of a page that does not end.
+// errCut is the error of a page without a trailer.
 var errCut = errors.New("what the other space sent was cut short")
 
 // read reads a page.
@@ -179,7 +179,7 @@ func line(lines *bufio.Scanner, into any) error {
 	return nil
 }
 
-// token is a place in a list of versions, for the wire.
+// token encodes a place in a list of versions.
 func token(at *memory.ExchangePlace) (string, error) {
 	if at == nil {
 		return "", nil
@@ -188,7 +188,7 @@ func token(at *memory.ExchangePlace) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), err
 }
 
-// placeOf reads a token.
+// placeOf decodes a token.
 func placeOf(token string) (at memory.ExchangePlace, err error) {
 	if token == "" {
 		return at, nil
