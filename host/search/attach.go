@@ -1,6 +1,6 @@
 package search
 
-// Held is what an index has when a Semantic begins to follow it.
+// Held is the content of an index when a Semantic attaches to it.
 type Held struct {
 	Numbers   uint32 // those of its documents are below; others below may be of none
 	Documents int    // at most so many
@@ -18,7 +18,7 @@ func (x *Index) Attach(s Semantic) {
 	})
 }
 
-// begin tells the Semantic of the documents that the index has. The caller holds mu.
+// begin passes the index's documents to the Semantic. The caller holds mu.
 func (x *Index) begin(state string) {
 	s := x.vectors()
 	if s == nil {
@@ -65,14 +65,14 @@ func (x *Index) semanticRemove(number uint32) {
 	}
 }
 
-// tellSaving tells the Semantic that the numbers are collected. The caller holds mu.
+// tellSaving notifies the Semantic that a save has collected the numbers. The caller holds mu.
 func (x *Index) tellSaving() {
 	if s := x.vectors(); s != nil {
 		s.Saving()
 	}
 }
 
-// tellSaved tells the Semantic which saved state has the numbers that were collected last. The caller holds mu.
+// tellSaved notifies the Semantic of the saved state that has the last collected numbers. The caller holds mu.
 func (x *Index) tellSaved(state string) {
 	if s := x.vectors(); s != nil {
 		s.Saved(state)

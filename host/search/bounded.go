@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// bounded scores a leaf without most of its postings. Groups of documents are passed over that score less than the worst hit so far, by the
-// frequencies and lengths in each (Ding and Suel 2011). In the others, the clauses with the lowest bounds may together score less than that hit
-// (MaxScore: Turtle and Flood 1995): then documents with none of the other clauses are no hits, so these alone are added, and a clause of the
-// first kind is looked up for the few documents that it may raise high enough. The scores of those are sums over the clauses in their order, and
-// matches are counted by sets, so the result is the same as without bounds.
+// bounded scores a leaf without reading most of its postings. It skips groups of documents whose score bound, from their frequencies and
+// lengths, is below the worst hit so far (Ding and Suel 2011). In the other groups, it separates the clauses whose bounds together are below that
+// hit (MaxScore: Turtle and Flood 1995): it adds the scores of the remaining clauses, and looks the separated ones up only for documents that can
+// still become hits. Scores are summed in the order of the clauses, and matches are counted by sets, so the result is exact.
 type bounded struct {
 	*ranking
 	leaf    *leaf
@@ -22,10 +21,10 @@ type bounded struct {
 	dead    int             // groups that are not
 }
 
-// groupSize is the number of documents that are bounded together.
+// groupSize is the number of documents that share a bound.
 const groupSize = 64 * rankEach
 
-// newBounded returns nil if all matches are wanted, or bounds do not pay.
+// newBounded returns nil if all matches are needed, or if bounds would not save time.
 func (r *ranking) newBounded(l *leaf, lists []clauseScorer) *bounded {
 	if r.keepAll || l.tested || r.query.exhaustive || l.hits < l.part.docs()/setShare {
 		return nil
@@ -108,7 +107,7 @@ func (b *bounded) judge(from, to uint32, least float64) {
 	}
 }
 
-// mostOf is a score that no document of a group exceeds.
+// mostOf returns an upper bound of the scores in a group.
 func (c *clauseScorer) mostOf(g *group) float64 {
 	if g.most == 0 {
 		return 0
@@ -228,7 +227,7 @@ func (b *bounded) evaluate(s *sheet, from uint32, least, rest float64, unscored 
 	}
 }
 
-// reaches reports whether a document may score enough, given what it has from the scored clauses.
+// reaches reports whether a document can still score enough, given its score from the added clauses.
 func (b *bounded) reaches(doc uint32, score, least, rest float64, unscored []*clauseScorer) bool {
 	for i := len(unscored) - 1; i >= 0; i-- {
 		c := unscored[i]

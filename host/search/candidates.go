@@ -11,7 +11,7 @@ type nearby struct {
 	windows []windowCandidate // of the candidates
 }
 
-// nearTurn is what a turn has of the features by its own words, before their weights.
+// nearTurn is the unweighted features of a turn by its own words.
 type nearTurn struct{ alone, cover, plain float64 }
 
 // windowCandidate is a candidate with its window.
@@ -33,7 +33,7 @@ func (c *turnScorer) addCandidates() {
 	}
 }
 
-// scoreAlone returns what one candidate has of the features, without those of others. It overwrites nearby.
+// scoreAlone returns the features of one candidate. It overwrites nearby.
 func (c *turnScorer) scoreAlone(slot uint32) *turnScore {
 	c.sheet.candidates = append(c.sheet.candidates[:0], slot)
 	c.addNearby()
@@ -41,13 +41,13 @@ func (c *turnScorer) scoreAlone(slot uint32) *turnScore {
 	return &s
 }
 
-// scoreOf returns what a candidate has of the features.
+// scoreOf returns the features of a candidate.
 func (n *nearby) scoreOf(w *windowCandidate) turnScore {
 	own := &n.turns[w.number]
 	return turnScore{window: w.score, alone: own.alone, cover: own.cover, score: matched * own.plain}
 }
 
-// addNearby computes what the candidates and the turns near them have of the features.
+// addNearby computes the features of the candidates and the turns near them.
 func (c *turnScorer) addNearby() {
 	c.findNearby()
 	for i := range c.asked.clauses {

@@ -54,7 +54,7 @@ type scoredTurn struct {
 	score     float64
 }
 
-// turnScore is what a turn has of the features, before their weights.
+// turnScore is the unweighted features of a turn.
 type turnScore struct {
 	window, alone, cover float64
 	score                float64 // the score, at the end; before that the best of the current clause
@@ -160,7 +160,7 @@ func (c *turnScorer) addWords() {
 	c.addFeatures()
 }
 
-// weigh computes the clauses' weights.
+// weigh computes the weights of the clauses.
 func (c *turnScorer) weigh() {
 	date, words, rest := dateIn(c.query.Text, c.by)
 	c.date, c.dateOnly = date, date != (day{}) && !rest
@@ -250,7 +250,7 @@ func (c *turnScorer) frequency(i int, p posting) uint32 {
 	return p.tf
 }
 
-// factorOf is the factor of what a turn's words score.
+// factorOf returns the factor of a turn's lexical score.
 func (c *turnScorer) factorOf(slot uint32) float64 {
 	if c.threads.assisting.has(slot) {
 		return c.index.conversation.Assistant
@@ -258,7 +258,7 @@ func (c *turnScorer) factorOf(slot uint32) float64 {
 	return 1
 }
 
-// isPersons reports whether a turn is of a talk between people.
+// isPersons reports whether a turn is in a conversation between people.
 func (c *turnScorer) isPersons(slot uint32) bool { return c.threads.turns[slot].role == Person }
 
 // normOfTurn is normOf without a look-up if all collections have the same.
@@ -292,7 +292,7 @@ func (c *turnScorer) spread(slot uint32, gain float64) {
 	}
 }
 
-// shareAround is the share of a turn's score that another within its window gets. Others at its own position are no neighbours.
+// shareAround returns the share of a turn's score for another turn in its window. Turns at the same position are not neighbours.
 func (c *turnScorer) shareAround(slot, at uint32, regular bool) float64 {
 	distance := int64(at) - int64(slot)
 	if !regular {
@@ -316,7 +316,7 @@ func (c *turnScorer) raise(slot uint32, gain float64) {
 	s.score = max(s.score, gain)
 }
 
-// matched is the part of a plain score that a turn has beside the features, so that every match scores above zero.
+// matched is the weight of the plain score beside the features, so that every match scores above zero.
 const matched = 1e-6
 
 // addMatches touches the turns that match, and takes their plain scores.
@@ -412,7 +412,7 @@ func (c *turnScorer) bestQuestionBefore(slot uint32) (best float64) {
 	return best
 }
 
-// questionAt is the BM25 score of a turn that is a question; 0 for another.
+// questionAt returns the BM25 score of a turn if it is a question, else 0.
 func (c *turnScorer) questionAt(slot uint32) float64 {
 	if !c.threads.asking.has(slot) {
 		return 0
@@ -451,7 +451,7 @@ func (x *Index) turnSheet() *turnSheet {
 	return &turnSheet{}
 }
 
-// enough returns a slice of zeros that has a size, or more: another, which is all zeros, if that suffices.
+// enough returns a slice of zeros of at least a size. It reuses another slice of zeros if that is large enough.
 func enough[T any](zeros []T, size int) []T {
 	if len(zeros) >= size {
 		return zeros
@@ -459,7 +459,7 @@ func enough[T any](zeros []T, size int) []T {
 	return make([]T, size+size/8)
 }
 
-// release gives the sheet back.
+// release returns the sheet to the pool.
 func (c *turnScorer) release() {
 	if c.sheet == nil {
 		return

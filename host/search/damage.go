@@ -11,14 +11,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// ErrDamaged is the error of a search, or of upkeep, that needs a damaged part of the index's files. What needs no such part goes on.
+// ErrDamaged is the error of a search, or of upkeep, that needs a damaged part of the index's files. Other work continues.
 var ErrDamaged = errors.New("a file of the search index is damaged, and is being rebuilt from the store: try again")
 
-// ErrBroken is ErrDamaged for the rows of all documents: nothing goes on until Reset, and Repair cannot help.
+// ErrBroken is ErrDamaged for the table of rows: all work fails until Reset, and Repair cannot help.
 var ErrBroken = fmt.Errorf("%w, whole", ErrDamaged)
 
-// guard calls do, which reads files of the index. It is called without any lock. If a block of them is damaged or cannot be read, do ends
-// there, and the error is ErrDamaged and names the file.
+// guard calls do, which reads files of the index. The caller holds no lock. If a block is damaged or unreadable, do ends there, and the error
+// is ErrDamaged with the name of the file.
 func (x *Index) guard(do func() error) error {
 	begun := x.resets.Load()
 	if broken := x.broken.Load(); broken != nil {
@@ -33,7 +33,7 @@ func (x *Index) guard(do func() error) error {
 	return nil
 }
 
-// guardWrite is guard for what an index takes that is being filled again.
+// guardWrite is guard for writes, which an index also takes while it is being refilled.
 func (x *Index) guardWrite(do func() error) error {
 	if broken := x.broken.Load(); broken != nil && !x.refilling.Load() {
 		return *broken
@@ -41,7 +41,7 @@ func (x *Index) guardWrite(do func() error) error {
 	return x.catch(do)
 }
 
-// catch makes damage that do meets an error.
+// catch turns damage that do encounters into an error.
 func (x *Index) catch(do func() error) (err error) {
 	fault := store.Guard(func() {
 		defer func() {
@@ -74,7 +74,7 @@ func (x *Index) tableFileAt(address uintptr) string {
 	return x.table.stored.set.FileAt(address)
 }
 
-// distrustTable notes that the rows are damaged, without which the index can answer nothing, and returns the error of those who need it.
+// distrustTable marks the table as damaged, and returns the error for its readers. Without the table, the index cannot answer.
 func (x *Index) distrustTable(why error) error {
 	err := fmt.Errorf("%w: %w", ErrBroken, why)
 	x.broken.CompareAndSwap(nil, &err)
@@ -111,7 +111,7 @@ func openFile(ctx context.Context, blobs Blobs, name string) (*file, error) {
 	return &file{name: name, sealed: sealed, mapped: mapped}, nil
 }
 
-// distrust notes that the first file which is meant is damaged, and returns the error of those who need it.
+// distrust marks the first selected file as damaged, and returns the error for its readers.
 func (x *Index) distrust(meant func(*file) bool, why error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -133,7 +133,7 @@ func (x *Index) distrust(meant func(*file) bool, why error) error {
 // Damaged signals that a file of the index was found to be damaged: Repair rebuilds it.
 func (x *Index) Damaged() <-chan error { return x.damaged }
 
-// How many blocks of a part are verified before the index is free for its upkeep, and how many pages of the table before it is for writes.
+// Verification pauses for upkeep after this many blocks of a part, and for writes after this many pages of the table.
 const (
 	verifyStep      = 4096
 	verifyPagesStep = 8
@@ -192,7 +192,7 @@ func (x *Index) verify(f *file, from, to int) error {
 	})
 }
 
-// retire gives up the file of a part that is dropped. Searches that began before may still read it, so it is unmapped later. The caller holds mu.
+// retire releases the file of a dropped part. Running searches may still read it, so it is unmapped later. The caller holds mu.
 func (x *Index) retire(p *part) {
 	if f := p.file; f != nil {
 		f.retired.Store(true)
@@ -224,7 +224,7 @@ func (x *Index) Close() error {
 	return errors.Join(x.reset(), x.unmapRetired())
 }
 
-// Reset empties a broken index, to be filled again. Until Refilled it takes writes, and refuses the rest.
+// Reset empties a broken index for a refill. Until Refilled, it accepts only writes.
 func (x *Index) Reset() error {
 	x.tending.Lock()
 	defer x.tending.Unlock()
@@ -234,7 +234,7 @@ func (x *Index) Reset() error {
 	return errors.Join(x.empty(), x.unmapRetired())
 }
 
-// Refilled notes that an index has all documents again after Reset.
+// Refilled marks an index as complete after Reset.
 func (x *Index) Refilled() {
 	if x.refilling.Load() {
 		x.broken.Store(nil)
@@ -242,7 +242,7 @@ func (x *Index) Refilled() {
 	}
 }
 
-// Reread reads versions of documents from the store. Those that are gone may be missing.
+// Reread reads versions of documents from the store. Deleted ones may be missing.
 type Reread func(ctx context.Context, refs []Ref) ([]Doc, error)
 
 // Repair rebuilds the parts whose files are damaged. Their documents keep their numbers.

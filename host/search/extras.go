@@ -87,7 +87,7 @@ func (x *extras) at(at uint32) (e extra) {
 	return e
 }
 
-// remove gives up what is at a place.
+// remove frees a place.
 func (x *extras) remove(at uint32) {
 	x.spare += x.fieldsAt(at) + x.fieldCount(at)*uint32(fieldWords) - at
 }

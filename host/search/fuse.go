@@ -11,7 +11,7 @@ func depthOf(q Query) int { return max(4*(q.K+q.Offset), 200) }
 // fuses reports whether the scores of all lexical matches are needed.
 func (r *ranking) fuses() bool { return r.semantic != nil && r.fusion == nil }
 
-// addMeaning combines the lexical scores with those of vectors.
+// addMeaning combines lexical and vector scores.
 func (r *ranking) addMeaning(ctx context.Context) error {
 	if r.fusion != nil {
 		return r.addNearest(ctx)

@@ -29,7 +29,7 @@ type Fusion struct {
 	Gate      func(collection string) float64 // how much the similarity of a collection's documents counts, from 0 to 1; nil: 1
 }
 
-// similarity is what a vector score says, at most 1.
+// similarity returns the similarity of a vector score, at most 1.
 func (f *Fusion) similarity(score float64) float64 {
 	if f.Zero == f.One {
 		return score
@@ -37,7 +37,7 @@ func (f *Fusion) similarity(score float64) float64 {
 	return min(1, (score-f.Zero)/(f.One-f.Zero))
 }
 
-// meaning is the part of a gain that a document's vector score is worth.
+// meaning returns the share of the gain for a document's vector score.
 func (f *Fusion) meaning(collection string, score float64) float64 {
 	s := max(0, f.similarity(score))
 	if f.Gate != nil {
@@ -76,7 +76,7 @@ func (r *ranking) dropWeak(list []candidate) []candidate {
 	return kept
 }
 
-// gain is what a similarity of 1 adds to a score.
+// gain returns the score of a similarity of 1.
 func (r *ranking) gain() float64 {
 	ideal := 0.0
 	for i := range r.asked.clauses {
@@ -94,8 +94,7 @@ func (r *ranking) gain() float64 {
 // fusedDepthOf is the number of the best matches, and of nearest vectors, that a Fusion combines for a query.
 func fusedDepthOf(q Query) int { return max(2*(q.K+q.Offset), 40) }
 
-// withNearest adds to the best matches, of which there are at most fusedDepthOf, what their similarity is worth, and further
-// documents.
+// withNearest adds the scores of similarity to the best matches, at most fusedDepthOf, and adds further documents.
 func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float64) ([]candidate, error) {
 	cut := 0.0 // the most that a match scores which is not in the list
 	if len(list) == fusedDepthOf(r.query) {
@@ -130,7 +129,7 @@ func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float6
 	return list, nil
 }
 
-// addEstimates adds to the matches that are no turns what their similarity is worth, and returns them.
+// addEstimates adds the scores of similarity to the matches that are not turns, and returns these.
 func (r *ranking) addEstimates(list []candidate, gain float64) (found map[uint32]bool) {
 	found = make(map[uint32]bool, len(list))
 	numbers := make([]uint32, 0, len(list))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// turnPostings is the postings of turns, and sums of what their terms add to scores, for pruning.
+// turnPostings is the postings of turns, with the sums of their terms' scores, for pruning.
 type turnPostings struct {
 	dense [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
 	spare [][]uint8 // memory for dense
@@ -18,15 +18,15 @@ type turnPostings struct {
 }
 
 const (
-	// Clauses are dense that at least this share of the documents have, up to a number.
+	// A clause is dense if at least this share of the documents have it; the number of dense clauses is limited.
 	denseShare, mostDense = 4, 16
-	// many stands for this frequency in a byte, and for greater ones.
+	// many encodes this frequency and greater ones in a byte.
 	many = 1<<8 - 1
 	// mostSum is the greatest half of a sum.
 	mostSum = 1<<16 - 1
 )
 
-// gather reads the postings of the turns, sums what their terms add to scores, and bounds the scores.
+// gather reads the postings of the turns, sums the scores of their terms, and bounds the scores.
 func (c *turnScorer) gather(ctx context.Context) error {
 	g := &c.sheet.turnPostings
 	g.start(len(c.threads.slots), len(c.asked.clauses))
@@ -101,8 +101,8 @@ func (c *turnScorer) mostShare() (most float64) {
 	return most
 }
 
-// addsOf returns what a term adds to the sum of a turn that has it, given its weight and its BM25 score: in the low half the turn's own
-// features, in the high half those of its neighbours before their distance counts. Both are rounded up.
+// addsOf returns the addend of a term for the sum of a turn, given its weight and its BM25 score: in the low half for the turn's own features,
+// in the high half for those of its neighbours, regardless of distance. Both are rounded up.
 func (c *turnScorer) addsOf(weight, gain float64) uint32 {
 	of, scale := &c.index.conversation, c.sheet.scale
 	return uint32(scale*(of.Window*gain+of.Cover*weight)) + 1 | (uint32(scale*max(of.Window, of.Question)*gain)+1)<<16
@@ -182,7 +182,7 @@ func (c *turnScorer) sum(i int, b *block) {
 	}
 }
 
-// lessenAssistants multiplies the sums of what assistants say by their factor, rounded up.
+// lessenAssistants multiplies the sums of assistants' turns by their factor, rounded up.
 func (c *turnScorer) lessenAssistants() {
 	g, factor := &c.sheet.turnPostings, c.index.conversation.Assistant
 	for i := range g.matching {

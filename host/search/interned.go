@@ -156,7 +156,7 @@ func (t *table) blank() {
 	t.logInterned()
 }
 
-// blankOf is what a value that nothing has is replaced by: no value begins like it.
+// blankOf returns the placeholder of an unused value: no value begins like it.
 func blankOf(number int) string { return fmt.Sprintf("\x00%d", number) }
 
 func blankTexts(numbers map[string]uint32, list []string, used bitset) {

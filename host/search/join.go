@@ -14,11 +14,10 @@ const (
 	mostPartners = 64  // of one document
 )
 
-// slack makes up for the rounding of weights.
+// slack compensates for the rounding of weights.
 const slack = 1e-3
 
-// joiner finds documents that share enough terms. Each is looked up by its heaviest ones: what is left of it is too light for a pair that
-// shares none of these.
+// joiner finds documents that share enough terms. It looks a document up by its heaviest terms only: the rest weighs too little for a pair.
 type joiner struct {
 	least     float32
 	documents [][]occurrence
@@ -33,7 +32,7 @@ type joiner struct {
 	terms     []uint32 // of the one that is added, the heaviest first
 }
 
-// heaviest is a document that has a term among its heaviest, and what those weigh that are lighter.
+// heaviest is a document with a term among its heaviest, and the weight of its lighter terms.
 type heaviest struct {
 	document uint32
 	rest     float32
@@ -56,7 +55,7 @@ func (g *texts) joiner(least float32) *joiner {
 	return j
 }
 
-// documentsPerCheck is after how many documents a join looks whether its caller still waits.
+// documentsPerCheck is the number of documents between checks of the context.
 const documentsPerCheck = 128
 
 // join returns the pairs that a PairQuery with this Missing asks for.
@@ -85,7 +84,7 @@ func (n *closest) add(similarity float32) {
 	n.first = max(n.first, similarity)
 }
 
-// rival is how similar a third document may be to one of a pair, as a part of the similarity of the pair.
+// rival is the greatest similarity of a third document to one of a pair, as a share of the pair's similarity.
 const rival = .8
 
 // standsOut reports whether of all documents so far no third one is nearly as similar to one of a pair.
@@ -100,7 +99,7 @@ type shares struct {
 	lacks int
 }
 
-// partners are the earlier documents that make a pair with the next one.
+// partners returns the earlier documents that form a pair with the next one.
 func (j *joiner) partners(n uint32, missing int) (list []shares) {
 	for _, other := range j.candidates(n) {
 		if !j.maySuffice(other, n) || !j.maySuffice(n, other) {
@@ -122,7 +121,7 @@ func (j *joiner) partners(n uint32, missing int) (list []shares) {
 	return list
 }
 
-// candidates are the earlier documents that may be similar to one, which is added. They are valid until the next call.
+// candidates adds a document, and returns the earlier documents that may be similar, valid until the next call.
 func (j *joiner) candidates(n uint32) []uint32 {
 	rest := j.weigh(n)
 	total := rest
@@ -162,7 +161,7 @@ func (j *joiner) weigh(n uint32) (total float32) {
 	return total
 }
 
-// outline is a document at a glance: a bit for each of its terms, and what its lightest ones weigh together.
+// outline is a summary of a document: a bit for each of its terms, and the total weight of its lightest ones.
 type outline struct {
 	bits   uint64
 	lights [9]float32 // by their number

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// SortBy is what an Ordering goes by.
+// SortBy is the key of an Ordering.
 type SortBy int
 
-// What orderings go by.
+// The keys of orderings.
 const (
 	Unordered SortBy = iota
 	ByName
@@ -39,7 +39,7 @@ func (o Ordering) column() columnID {
 	return columnID{kind: map[SortBy]columnKind{ByName: byName, ByCreation: byCreation, ByUpdate: byUpdate, ByImportance: byImportance}[o.By]}
 }
 
-// inOrder decides whether it takes less to walk in an order until there is enough than to look at all that may be selected.
+// inOrder reports whether walking in order until a page is full is cheaper than testing every document that may be selected.
 func (s *selectRun) inOrder(o Ordering) bool {
 	if o.By == Unordered || o.Most == 0 || len(s.view.Collections) != 1 {
 		return false
@@ -58,7 +58,7 @@ func (s *selectRun) inOrder(o Ordering) bool {
 	return expected < found
 }
 
-// candidates is how many documents may be selected.
+// candidates returns the number of documents that may be selected.
 func (p *pickedPart) candidates() (n int) {
 	if p.narrow == nil {
 		return p.part.docs()
@@ -72,7 +72,7 @@ func (p *pickedPart) candidates() (n int) {
 // errUnexpected ends a walk whose filter admits much less than expected.
 var errUnexpected = errors.New("too few documents are selected")
 
-// walk selects documents in an order, and without one those behind a point at which that has taken too long.
+// walk selects documents in order. If that takes too long, it selects the rest without an order.
 func (s *selectRun) walk(ctx context.Context, o Ordering, do func(*Columns) bool) error {
 	var streams []*stream
 	for _, p := range s.picked {
@@ -94,7 +94,7 @@ func (s *selectRun) walk(ctx context.Context, o Ordering, do func(*Columns) bool
 	return ctx.Err()
 }
 
-// merge selects the documents of streams in their order. It reports whether to go on.
+// merge selects the documents of streams in order. It reports whether to continue.
 func (s *selectRun) merge(ctx context.Context, all []*stream, do func(*Columns) bool) (more bool, err error) {
 	s.patience += s.tested
 	var streams []*stream

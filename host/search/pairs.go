@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search/segment"
 )
 
-// PairQuery says which documents of a view are paired.
+// PairQuery selects pairs of similar documents in a view.
 type PairQuery struct {
 	Filter     Filter  // the documents; Text is not used
 	After      string  // only documents whose keys come after it
@@ -229,7 +229,7 @@ func byDocument(all []posted, documents int) [][]occurrence {
 	return terms
 }
 
-// telling are the terms that are left of a document, without stop words if there are others.
+// telling returns the remaining terms of a document, without stop words if there are others.
 func telling(terms []occurrence, stops bitset) []occurrence {
 	terms = slices.DeleteFunc(terms, func(o occurrence) bool { return o.times == 0 })
 	isStop := func(o occurrence) bool { return stops.has(o.term) }

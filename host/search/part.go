@@ -56,7 +56,7 @@ func (p *part) each(do func(number uint32)) {
 	}
 }
 
-// note notes what searches ask of a part about a document, whose row is given.
+// note records the properties of a document that searches need of its part.
 func (p *part) note(t *table, r *row, local uint32) {
 	p.facets.add(r.facet)
 	if at := t.expiresAt(r); at != 0 {
@@ -276,7 +276,7 @@ func (t *tail) place(e *entry, doc, at uint32) {
 	e.at = at
 }
 
-// room is room for short lists, of which a tail has thousands.
+// room allocates short lists, of which a tail has thousands.
 type room[T any] struct {
 	free []T
 	size int // of the last piece

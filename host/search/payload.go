@@ -39,7 +39,7 @@ type payloadWriter struct{ out []byte }
 
 func (w *payloadWriter) uint(n uint64) { w.out = binary.AppendUvarint(w.out, n) }
 
-// rows writes numbers as runs: how many there are of each, and the first; 0 is that of those that are none.
+// rows writes numbers as runs: the length of each, and its first number; 0 begins a run of missing numbers.
 func (w *payloadWriter) rows(list []uint32) {
 	w.uint(uint64(len(list)))
 	for len(list) > 0 {
@@ -50,7 +50,7 @@ func (w *payloadWriter) rows(list []uint32) {
 	}
 }
 
-// runOf is how many numbers follow one another, or are none.
+// runOf returns the length of a run of consecutive, or of missing, numbers.
 func runOf(list []uint32) int {
 	run := 1
 	for run < len(list) && (list[0] == none && list[run] == none || list[0] != none && list[run] == list[0]+uint32(run) && list[run] != none) {

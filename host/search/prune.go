@@ -2,10 +2,9 @@ package search
 
 import "slices"
 
-// pruner narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
-// a bound is computed for each turn, which its score cannot exceed, from the sums of what the terms add to the turns around it. The turns with
-// the highest bounds are scored first. Their k-th best score is the threshold: turns with lower bounds are never scored. The result is the same
-// as without pruning.
+// pruner limits the turns that a search scores to candidates. Most questions have words that match nearly all turns and decide little. So the
+// pruner computes an upper bound of the score of each turn, from the terms of the turns around it, and scores the turns with the highest bounds
+// first. Their k-th best score is the threshold: turns with lower bounds are never scored. The result is exact.
 type pruner struct {
 	turnPostings
 	within bitset   // the slots that are within the window of a turn with a sum
@@ -18,7 +17,7 @@ type pruner struct {
 }
 
 const (
-	// Pruning looks at all slots, so it pays from so many matches on: a multiple of the turns that must be exact, and a share of all slots.
+	// Pruning reads all slots, so it needs at least this many matches: a multiple of the turns that must be exact, and a share of all slots.
 	prunedDepths, prunedShare = 4, 16
 	// Each clause may make a sum greater by its rounding: with so many clauses by an eighth of mostSum.
 	mostSummed = 1 << 12
@@ -72,7 +71,7 @@ func (p *pruner) start(slots int) {
 	}
 }
 
-// reached is the score that so many candidates reach; 0 if there are fewer.
+// reached returns the n-th best score of the candidates; 0 if there are fewer.
 func (c *turnScorer) reached(depth int) float64 {
 	if len(c.sheet.scored) < depth {
 		return 0
@@ -138,9 +137,8 @@ const (
 	mostBound = 1<<31 - 1
 )
 
-// addWindows bounds the scores of the turns, and notes which have a sum. A turn's window has at most the sum of what each turn in it gives,
-// where it counts the best of each term. The slots next to a turn have the turns of its window, or of other sessions, which makes the bound
-// no lower.
+// addWindows bounds the scores of the turns, and marks those with a sum. The bound of a turn's window is the sum over its turns, although the
+// score counts only the best turn for each term. Slots next to a turn may be of other sessions, which can only raise the bound.
 func (p *pruner) addWindows() {
 	p.bounds = slices.Grow(p.bounds[:0], len(p.sums)-2)[:len(p.sums)-2]
 	here := p.sums[1]
@@ -160,7 +158,7 @@ func (p *pruner) addWindows() {
 	}
 }
 
-// raiseBounds raises the bounds of turns behind questions, and of those whose window may have other turns than those next to them.
+// raiseBounds raises the bounds of turns after questions, and of turns whose window may have turns other than the adjacent ones.
 func (c *turnScorer) raiseBounds() {
 	p := &c.sheet.pruner
 	for i, summed := range p.summed {
@@ -192,7 +190,7 @@ func (p *pruner) raise(slot, bound uint32) {
 	}
 }
 
-// questionAdds is what a question adds to the bounds of the turns behind it.
+// questionAdds returns the addend of a question for the bounds of the turns after it.
 func (c *turnScorer) questionAdds(slot uint32) uint32 {
 	of := &c.index.conversation
 	if of.Question == 0 {
@@ -202,7 +200,7 @@ func (c *turnScorer) questionAdds(slot uint32) uint32 {
 	return uint32(4*float64(shared)*of.Question/max(of.Window, of.Question)) + 1
 }
 
-// boundAnywhere is the bound of a turn with turns at any positions.
+// boundAnywhere returns the bound of a turn whose window has turns at any positions.
 func (c *turnScorer) boundAnywhere(slot uint32) uint32 {
 	from, to, _ := c.threads.search(slot, windowReach, c.possible)
 	own, _ := c.sheet.sumAt(slot)
@@ -217,10 +215,10 @@ func (c *turnScorer) boundAnywhere(slot uint32) uint32 {
 	return uint32(min(bound+uint64(question), mostBound))
 }
 
-// scoreOf is the score that a bound allows, but for the features of speaker and date.
+// scoreOf returns the greatest score within a bound, without the features of speaker and date.
 func (c *turnScorer) scoreOf(bound uint32) float64 { return float64(bound) / (4 * c.sheet.scale) }
 
-// exactPart is the score of what a bound is without: the features of speaker and date.
+// exactPart returns the score of the features of speaker and date, which bounds omit.
 func (c *turnScorer) exactPart(slot uint32) float64 {
 	of, part := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
@@ -232,7 +230,7 @@ func (c *turnScorer) exactPart(slot uint32) float64 {
 	return part
 }
 
-// mostExactPart is what exactPart is at most.
+// mostExactPart returns the maximum of exactPart.
 func (c *turnScorer) mostExactPart() float64 {
 	of, most := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
@@ -253,7 +251,7 @@ func (c *turnScorer) mostPlain() float64 {
 	return matched * all * c.mostShare()
 }
 
-// boundOfRank returns a bound that about so many turns reach.
+// boundOfRank returns a bound that about n turns reach.
 func (c *turnScorer) boundOfRank(rank int) float64 {
 	s, slots := c.sheet, len(c.threads.slots)
 	step := slots/sampled + 1
@@ -267,7 +265,7 @@ func (c *turnScorer) boundOfRank(rank int) float64 {
 	return bound
 }
 
-// choose makes the turns candidates, unless they have been, whose scores may reach a threshold.
+// choose adds the turns whose scores may reach a threshold to the candidates, unless they were candidates before.
 func (c *turnScorer) choose(threshold float64) {
 	p, most := &c.sheet.pruner, c.mostExactPart()
 	p.candidates = p.candidates[:0]
@@ -287,7 +285,7 @@ func (c *turnScorer) choose(threshold float64) {
 	}
 }
 
-// chooseAbove makes a turn a candidate, unless it has been, whose score may reach a threshold.
+// chooseAbove adds a turn whose score may reach a threshold to the candidates, unless it was a candidate before.
 func (c *turnScorer) chooseAbove(slot uint32, low float64) {
 	p := &c.sheet.pruner
 	if !p.hits.has(slot) || c.scoreOf(p.boundAt(slot))+c.exactPart(slot) < low || !p.chosen.add(slot) {
