@@ -8,14 +8,16 @@ import (
 
 // Bounds of a source.
 const (
-	MostBytes  = 4 << 20
-	mostTokens = 1 << 20
-	mostFields = 512 // of a struct
-	mostTypes  = 4096
-	deepest    = 64 // types within types
-	mostParts  = 1024
-	mostWeight = 16 << 10 // members of what all tools take and give, each as often as schemas have it
-	mostLines  = 1024     // of a comment
+	MostBytes     = 4 << 20
+	mostTokens    = 1 << 20
+	mostFields    = 512 // of a struct
+	mostTypes     = 4096
+	deepest       = 64 // types within types
+	mostParts     = 1024
+	mostWeight    = 16 << 10 // members of what all tools take and give, each as often as schemas have it
+	mostLines     = 1024     // of a comment
+	mostConstants = 16 << 10 // of Zig
+	longestName   = 16       // of a raw text, in bytes
 )
 
 // token is a word, a number, a text or a mark of a source. Texts and characters are without their quotes, as they are written between them.
@@ -184,21 +186,17 @@ func (s *scanner) block() error {
 	return nil
 }
 
-// directive passes a line of the preprocessor with those that continue it.
+// directive passes a line of the preprocessor with those that continue it, up to a comment, which ends it.
 func (s *scanner) directive() {
 	for s.at < len(s.text) {
-		n := s.to("\n", 0)
-		// Its comment is one.
-		if i := strings.Index(s.text[s.at:s.at+n], "//"); i >= 0 {
-			n = i
-		}
+		line, _, _ := strings.Cut(s.text[s.at:], "\n")
+		code, _, remarked := strings.Cut(line, "//")
 		s.began = true
-		if !strings.HasSuffix(strings.TrimRight(s.pass(n), " \t\r"), `\`) {
+		s.pass(len(code))
+		if remarked || !strings.HasSuffix(strings.TrimRight(code, " \t\r"), `\`) {
 			return
 		}
-		if s.at < len(s.text) {
-			s.pass(1)
-		}
+		s.pass(min(1, len(s.text)-s.at))
 	}
 }
 
@@ -208,14 +206,14 @@ func (s *scanner) rawText() bool {
 	begin, end := "", ""
 	switch {
 	case strings.HasPrefix(rest, `R"`):
-		name, _, found := strings.Cut(rest[2:], "(")
-		if !found || len(name) > 16 {
+		name, _, found := strings.Cut(rest[2:min(len(rest), 2+longestName+1)], "(")
+		if !found {
 			return false
 		}
 		begin, end = `R"`+name+"(", ")"+name+`"`
 	case strings.HasPrefix(rest, `r"`), strings.HasPrefix(rest, `r#`):
 		hashes := rest[1 : 1+len(rest[1:])-len(strings.TrimLeft(rest[1:], "#"))]
-		if len(hashes) > 16 || !strings.HasPrefix(rest[1+len(hashes):], `"`) {
+		if len(hashes) > longestName || !strings.HasPrefix(rest[1+len(hashes):], `"`) {
 			return false
 		}
 		begin, end = "r"+hashes+`"`, `"`+hashes

@@ -41,6 +41,9 @@ func readZig(s *source) error {
 			}
 			value := &cursor{s, begin, c.i}
 			f.constants[name] = value
+			if len(served) > mostConstants {
+				return at(line, fmt.Errorf("the source has more than %d constants and functions", mostConstants))
+			}
 			served = append(served, func() error { return f.constant(name, line) })
 			c.i++
 		case c.are("fn", ""):
