@@ -165,6 +165,27 @@ func TestAClientSeesEachEdit(t *testing.T) {
 	}
 }
 
+// The author of a family in C or C++ sees the compiler's error with file and line, and the last module serves on.
+func TestACompilersErrorIsShownAndTheLastModuleServesOn(t *testing.T) {
+	t.Parallel()
+	for language, file := range map[string]string{"c": "family.c", "cpp": "family.cpp"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			env, work := scaffolds(t, language), t.TempDir()
+			env = append(env, "XDG_CACHE_HOME="+filepath.Join(work, "cache"))
+			runInShell(t, env, "cd "+work+" && alcove family new tea --lang "+language)
+			d := startDev(t, env, filepath.Join(work, "tea"))
+			data := d.until("serving", "").Data
+			d.until("built", "tea")
+			edit(t, filepath.Join(work, "tea", file), "return ALCOVE_OK;", "return ALCOVE_OKAY;")
+			d.until("failed", file+":31:10: error: use of undeclared identifier 'ALCOVE_OKAY'")
+			if said := runInShell(t, env, "alcove call tea_greet '{\"name\":\"Ada\"}' --data "+data); !strings.Contains(said, "Hello, Ada!") {
+				t.Errorf("the last module answers %s, want Hello, Ada!", said)
+			}
+		})
+	}
+}
+
 // listsAfter waits until the tools, listed after a notification that they changed, have a text.
 func (c *mcpClient) listsAfter(notification, text string) {
 	c.t.Helper()

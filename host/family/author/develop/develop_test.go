@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	text, err := os.ReadFile("source")
+	if string(text) == "uninstalled" {
+		os.Exit(notFound)
+	}
 	if err != nil || string(text) == "broken" {
 		fmt.Println(strings.Repeat("x", 3*mostOutput) + "source:1: it is broken")
 		os.Exit(1)
@@ -122,6 +125,10 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 	var failed *BuildError
 	if !errors.As(err, &failed) || !strings.HasSuffix(failed.Output, "source:1: it is broken\n") || len(failed.Output) != mostOutput {
 		t.Errorf("Build: %v, want the end of what it printed", err)
+	}
+	write(t, dir, "source", "uninstalled")
+	if _, _, err := p.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "is not installed; the project's README.md says which") {
+		t.Errorf("without its compiler: %v, want where it is said what to install", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -137,8 +137,16 @@ type BuildError struct {
 }
 
 func (e *BuildError) Error() string {
-	return fmt.Sprintf("run %s: %v", strings.Join(e.Command, " "), e.Err)
+	text := fmt.Sprintf("run %s: %v", strings.Join(e.Command, " "), e.Err)
+	var exit *exec.ExitError
+	if errors.As(e.Err, &exit) && exit.ExitCode() == notFound {
+		text += ": a program that it needs is not installed; the project's README.md says which, and what names another one"
+	}
+	return text
 }
+
+// notFound is how a shell ends that finds no program.
+const notFound = 127
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
