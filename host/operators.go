@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os/user"
-	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -59,13 +57,11 @@ func (s *service) operators(as func(*http.Request) (context.Context, error)) *ad
 
 // onSocket returns the context of a request from a process on this machine.
 func onSocket(r *http.Request) (context.Context, error) {
-	p := operator.Person{UID: -1, Reason: admin.ReasonOf(r)}
+	p := operator.UserOf(-1)
 	if uid, known, err := owner.PeerOf(admin.ConnOf(r)); err == nil && known {
-		p.UID = uid
-		if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-			p.Name = u.Username
-		}
+		p = operator.UserOf(uid)
 	}
+	p.Reason = admin.ReasonOf(r)
 	return operator.By(r.Context(), p), nil
 }
 

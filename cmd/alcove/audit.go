@@ -429,14 +429,18 @@ func (a *app) auditDenialsCommand() *cobra.Command {
 	return c
 }
 
-// printDenials prints groups of denials, with who was refused if that differs.
+// printDenials prints groups of denials, with the families if they differ.
 func (a *app) printDenials(list []audit.Denials, whose bool) error {
 	for _, d := range list {
 		who := ""
 		if whose {
 			who = cmp.Or(d.Family, "a client") + "  "
 		}
-		if err := a.printf("%s%s  ×%d, last %s in %s\n    %s\n", who, d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), d.Rule); err != nil {
+		callers := ""
+		if len(d.Agents) > 0 {
+			callers = ", by " + strings.Join(d.Agents, ", ")
+		}
+		if err := a.printf("%s%s  ×%d, last %s in %s%s\n    %s\n", who, d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), callers, d.Rule); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ to a running server immediately, and until alcove unlock.`,
 			if err != nil {
 				return err
 			}
-			done, err := space.Directory(dir).SetLocked(true)
+			done, err := a.lockable(dir).SetLocked(true)
 			var owned *owner.OwnedError
 			if errors.As(err, &owned) {
 				done, err = a.lockServed(c.Context())
@@ -45,6 +45,7 @@ to a running server immediately, and until alcove unlock.`,
 // lockServed locks a data directory that a server has open.
 func (a *app) lockServed(ctx context.Context) (datadir.LockChange, error) {
 	done, err := query(ctx, a, operator.LockDirectory)
+	a.noteUnusable(done.Unusable)
 	return datadir.LockChange{Lines: done.Lines, Locked: true}, err
 }
 
@@ -58,7 +59,7 @@ ALCOVE_LOCKED, locks it again.`,
 			if err != nil {
 				return err
 			}
-			done, err := space.Directory(dir).SetLocked(false)
+			done, err := a.lockable(dir).SetLocked(false)
 			if err != nil {
 				return stopFirst(err)
 			}
@@ -67,11 +68,18 @@ ALCOVE_LOCKED, locks it again.`,
 	}
 }
 
+// lockable is a data directory whose lock file this user changes.
+func (a *app) lockable(dir string) datadir.Directory {
+	d := space.Directory(dir)
+	d.Person, d.Reason = operator.UserOf(os.Getuid()).String(), a.why
+	return d
+}
+
 // stopFirst adds to the error of a directory that is served what to do.
 func stopFirst(err error) error {
 	var owned *owner.OwnedError
 	if errors.As(err, &owned) {
-		return fmt.Errorf("process %d serves the data directory %s: stop it first, with kill %d, and repeat the command", owned.PID, owned.Dir, owned.PID)
+		return fmt.Errorf("process %d serves the data directory %s: stop it with alcove stop, and repeat the command", owned.PID, owned.Dir)
 	}
 	return err
 }
@@ -106,7 +114,7 @@ A bundle of alcove family bundle adds the grant of its family, with its module.`
 			return err
 		}
 		o.Clock = time.Now
-		done, err := space.Directory(dir).ApplyLock(data, o)
+		done, err := a.lockable(dir).ApplyLock(data, o)
 		if err != nil {
 			return stopFirst(err)
 		}

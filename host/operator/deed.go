@@ -138,6 +138,9 @@ func aboutFamily(request any) string {
 	case ConfigureRequest:
 		return fmt.Sprintf("%s of the family %s", strings.Join(slices.Sorted(maps.Keys(r.Values)), ", "), r.Family)
 	case TrustRequest:
+		if r.Name == "" {
+			return asText(r) // how many keys, or what first-party families
+		}
 		return "the key " + r.Name
 	case SettingChanges:
 		keys := []string{}

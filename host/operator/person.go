@@ -3,7 +3,9 @@ package operator
 import (
 	"context"
 	"fmt"
+	"os/user"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +17,15 @@ type Person struct {
 	Via    string // how, such as "the console"; empty: the socket
 	From   string // the address, or what a certificate says; empty: this machine
 	Reason string // as the operator gave it
+}
+
+// UserOf returns the person whose process has a uid on this machine; negative: it is not known.
+func UserOf(uid int) Person {
+	p := Person{UID: uid}
+	if u, err := user.LookupId(strconv.Itoa(uid)); uid >= 0 && err == nil {
+		p.Name = u.Username
+	}
+	return p
 }
 
 func (p Person) String() string {

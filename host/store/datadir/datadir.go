@@ -13,12 +13,14 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Directory is a data directory that no process serves. All fields are needed.
+// Directory is a data directory that no process serves.
 type Directory struct {
 	Path   string
 	Driver store.Driver // of its store
 	// Verify opens the space in the directory at path, which is locked, and verifies it. It sends no texts elsewhere.
 	Verify func(ctx context.Context, path string) (integrity.Report, error)
+	// Person changes the lock file, and why, for the audit log; empty: it is not known.
+	Person, Reason string
 }
 
 // Transcripts is the folder that notes how far transcripts of clients were read into the store.

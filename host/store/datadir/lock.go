@@ -119,6 +119,9 @@ func (d Directory) record(file *lockfile.File, do func(audit.LockState) ([]audit
 		failed = file.Mark(&entries[len(entries)-1])
 	}
 	for _, e := range entries {
+		if e.Agent == lockfile.Operator {
+			e.Person, e.Reason = d.Person, d.Reason
+		}
 		log.Add(e)
 	}
 	if err := errors.Join(failed, log.Flush()); err != nil {
