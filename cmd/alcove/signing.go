@@ -505,7 +505,7 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 	if len(t.Keys) == 0 {
 		a.printf("no key is trusted: modules are known by their digests alone\n")
 	} else {
-		a.printf("a module must be signed by %d of them\n", max(1, t.Signatures))
+		a.printf("a module must be signed by %d of them%s\n", max(1, t.Signatures), tooFew(t))
 	}
 	if t.Catalogue != "" {
 		a.printf("first-party families: those with the digest %s\n", t.Catalogue)
@@ -514,6 +514,20 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 		a.printf("first-party families: those that the release key %s signed\n", t.Release)
 	}
 	return nil
+}
+
+// tooFew says that no module can be signed as is asked for; empty: enough keys hold.
+func tooFew(t operator.TrustedKeys) string {
+	hold := 0
+	for _, k := range t.Keys {
+		if k.Refused(time.Now()) == "" {
+			hold++
+		}
+	}
+	if hold >= max(1, t.Signatures) {
+		return ""
+	}
+	return fmt.Sprintf(", and %d can be: trust another with alcove family trust NAME KEY.pub", hold)
 }
 
 // dryRunFlag adds the flag by which a command only shows what it would change in the lock file.
@@ -528,10 +542,18 @@ func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	if err != nil {
 		return err
 	}
+	a.noteUnusable(c.Unusable)
 	if len(c.Lines) > 0 && !a.inFull {
 		return a.notef("alcove.lock changes: %d lines; --diff shows them\n", changedLines(c.Lines))
 	}
 	return a.showLines(c.Lines)
+}
+
+// noteUnusable names the families that a change of the lock file ends.
+func (a *app) noteUnusable(list []string) {
+	for _, why := range list {
+		a.notef("note: family %s\n", why)
+	}
 }
 
 // changedLines counts the lines of a difference that are added or removed.
