@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,9 +20,13 @@ import (
 type pendingError struct {
 	file    string
 	changes int
+	locked  bool // the server is, and some are of its lock file
 }
 
 func (e *pendingError) Error() string {
+	if e.locked {
+		return fmt.Sprintf("changes: %d; alcove lock apply %s makes those of alcove.lock while no server runs, alcove config apply then the others", e.changes, quoted(e.file))
+	}
 	if e.changes == 1 {
 		return fmt.Sprintf("1 change: alcove config apply %s makes it", quoted(e.file))
 	}
@@ -43,10 +48,11 @@ does. What the file does not mention is not compared, unless its section has pru
 				if err := a.printPlan(changes); err != nil || len(changes) == 0 {
 					return err
 				}
-				if refused := refuseLocked(c.Context(), s, changes); refused != nil {
+				refused := refuseLocked(c.Context(), s, changes)
+				if refused != nil {
 					a.notef("alcove config apply would refuse this: %v\n", refused)
 				}
-				return &pendingError{args[0], len(changes)}
+				return &pendingError{args[0], len(changes), refused != nil}
 			})
 		},
 	}
@@ -69,30 +75,33 @@ New keys are printed, once. With --json, each change is printed as soon as it is
 }
 
 func (a *app) configExportCommand() *cobra.Command {
-	return &cobra.Command{
+	var file string
+	c := &cobra.Command{
 		Use: "export", Short: "Print the server's configuration as a file that alcove config apply takes", Args: noArguments,
 		Long: `Print what alcove config apply can change, as a file that it takes: without secrets, without the flags of alcove serve, and of settings those
 of the system and of families.`,
-		Example: "  alcove config export > alcove.yaml",
+		Example: "  alcove config export -o alcove.yaml",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.asOperator(c.Context(), func(s operator.Server) error { return a.exportFile(c.Context(), s) })
+			return a.asOperator(c.Context(), func(s operator.Server) error { return a.exportFile(c.Context(), s, file) })
 		},
 	}
+	c.Flags().StringVarP(&file, "out", "o", "", "output file (default: standard output)")
+	return c
 }
 
-func (a *app) exportFile(ctx context.Context, s operator.Server) error {
+func (a *app) exportFile(ctx context.Context, s operator.Server, file string) error {
 	f, err := configfile.Of(ctx, s)
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
+	if a.asJSON && file == "" {
 		return a.printJSON(f)
 	}
 	text, err := f.YAML()
 	if err != nil {
 		return err
 	}
-	return a.printf("%s", terminal.Lines(string(text)))
+	return a.printedOr(file, terminal.Lines(strings.TrimSuffix(string(text), "\n")))
 }
 
 // readConfigFile reads a configuration file. Its section server has only flags of alcove serve.

@@ -177,10 +177,14 @@ func (a *app) searched(ctx context.Context, s searching, words []string) ([]inde
 		}
 		all = append(all, list...)
 	}
-	all = slices.DeleteFunc(all, func(e index.Signed) bool {
+	found := index.Find(all, words)
+	of := slices.DeleteFunc(slices.Clone(found), func(e index.Signed) bool {
 		return len(trusted) > 0 && !slices.ContainsFunc(e.Keys, func(key string) bool { return slices.Contains(trusted, key) })
 	})
-	return index.Find(all, words), nil
+	if n := len(found) - len(of); n > 0 {
+		a.notef("note: left out, because no key of --key signed them: %d\n", n)
+	}
+	return of, nil
 }
 
 // addressShown is an address without what may be secret.

@@ -275,6 +275,14 @@ func (a *app) written(path string, module []byte, more any) error {
 	return a.printf("wrote %s, %d bytes\n", path, len(module))
 }
 
+// printedOr prints a text, or writes it to the file of --out.
+func (a *app) printedOr(file string, text terminal.Text) error {
+	if file == "" {
+		return a.printf("%s\n", text)
+	}
+	return a.written(file, []byte(text.String()+"\n"), nil)
+}
+
 // readModule reads a module. One that is too large is cut just behind the limit, for the sandbox to refuse it.
 func readModule(path string) ([]byte, error) {
 	return readFile(path, abi.DefaultModuleLimits().ModuleBytes+1)

@@ -336,7 +336,7 @@ func signedEnough(list []signedBy, all bool) (by []string, err error) {
 		}
 	}
 	if len(by) == 0 && err == nil {
-		err = errors.New("its provenance is signed by no trusted key")
+		err = errors.New("its provenance is signed by no trusted key: name the author's with --key, or trust it with alcove family trust")
 	}
 	if len(by) > 0 {
 		err = nil

@@ -2,20 +2,20 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/registry/materials"
 	"github.com/alcove-memory/alcove/registry/provenance"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 func (a *app) familySBOMCommand() *cobra.Command {
-	var statement string
+	var statement, file string
 	c := &cobra.Command{
 		Use: "sbom M.wasm", Short: "Print the bill of materials of a module", Args: arguments(1, 1),
 		Long: `Print what a module is made of, in CycloneDX 1.6: its digest, version and requested powers, its custom sections with their digests, its
@@ -23,7 +23,7 @@ toolchain as the section producers has it, and for Go the version, the main modu
 signature tells who says so. Equal modules have equal bills: there is no time and no serial number.
 
 --provenance adds the source files and tools of signed provenance of the module; alcove family provenance verify says who signed it.`,
-		Example: "  alcove family sbom notes.wasm > notes.cdx.json\n  alcove family sbom notes.wasm --provenance notes.wasm.provenance.json",
+		Example: "  alcove family sbom notes.wasm -o notes.cdx.json\n  alcove family sbom notes.wasm --provenance notes.wasm.provenance.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			module, err := readModule(args[0])
 			if err != nil {
@@ -40,9 +40,10 @@ signature tells who says so. Equal modules have equal bills: there is no time an
 			if err := cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).EncodeVersion(bom, cdx.SpecVersion1_6); err != nil {
 				return err
 			}
-			return a.printJSON(json.RawMessage(out.Bytes())) // which escapes what would steer a terminal
+			return a.printedOr(file, terminal.IndentedJSON(out.Bytes()))
 		},
 	}
+	c.Flags().StringVarP(&file, "out", "o", "", "output file (default: standard output)")
 	c.Flags().StringVar(&statement, "provenance", "", "file of signed provenance of the module")
 	return c
 }

@@ -147,6 +147,8 @@ func outputs() []outputCase {
 		{of: "bench scale --chart", args: []string{"bench", "scale", "--n", "1", "--skip", "start,calls,backup,verify,conversations", "--chart", "OUT"}, ends: true},
 		{of: "family pack --out", args: []string{"family", "pack", guest, "--manifest", "MANIFEST", "-o", "OUT"}, ends: true},
 		{of: "family pack --manifest-out", args: []string{"family", "pack", "SOURCE", "-o", "PACKED", "--manifest-out", "OUT"}, ends: true},
+		{of: "family sbom --out", args: []string{"family", "sbom", "MODULE", "-o", "OUT"}, ends: true},
+		{of: "config export --out", args: []string{"config", "export", "-o", "OUT"}, ends: true},
 		{of: "family meter --out", args: []string{"family", "meter", "MODULE", "-o", "OUT"}, ends: true},
 		{of: "family sign --out", args: []string{"family", "sign", "MODULE", "--key", "KEY", "--embedded", "-o", "OUT"}, ends: true},
 		{of: "family bundle --out", args: []string{"family", "bundle", "MODULE", "-o", "OUT"}, ends: true},

@@ -87,9 +87,8 @@ type SettingHistory struct {
 func (f *Families) operatorSettings(ctx context.Context, name string) (config.Settings, error) {
 	var x *catalogue.Family
 	if name != "" {
-		var err error
-		if x, err = f.catalogue.Named(name); err != nil {
-			return config.Settings{}, err
+		if x = f.catalogue.Known(name); x == nil {
+			return config.Settings{}, f.catalogue.UnknownFamily(name)
 		}
 	}
 	stage, err := f.operatorStage(ctx, x)
