@@ -80,6 +80,9 @@ type Proposal struct {
 	Posture  *PostureRequest  `json:"posture,omitempty"`
 }
 
+// Previews reports that nothing is to be changed.
+func (p Proposal) Previews() bool { return true }
+
 // Installation is a module to be installed, with where it comes from.
 type Installation struct {
 	Module    []byte `json:"module"`

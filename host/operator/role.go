@@ -46,8 +46,11 @@ func (r Role) Covers(needed Role) bool { return needed.rank() > 0 && r.rank() >=
 
 // Needs returns the least role that a request for an act takes. An act that is not classed takes Admin.
 func Needs(act string, request json.RawMessage) Role {
-	if act == string(CallTool) {
+	switch {
+	case act == string(CallTool):
 		return needsOfTool(request)
+	case act == string(TrustKeys) && previews[TrustRequest](request): // public keys are listed
+		return Viewer
 	}
 	if r, classed := ClassOf(act); classed {
 		return r
@@ -66,7 +69,7 @@ func needsOfTool(request json.RawMessage) Role {
 	return Admin
 }
 
-// ClassOf returns the least role that an act takes. CallTool depends on the tool.
+// ClassOf returns the least role that an act takes. CallTool depends on the tool, and whoever sees how the server is may list TrustKeys.
 func ClassOf(act string) (r Role, classed bool) {
 	switch act {
 	case string(GetHealth), string(GetDurability), string(GetRetention), string(PreviewRetention), string(GetAuditHead), string(ListAudit), string(ListDenials),
