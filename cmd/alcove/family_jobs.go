@@ -30,7 +30,7 @@ func (a *app) familyJobsCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			if len(args) > 0 && len(list) == 0 {
-				return a.printf("family %s has no jobs\n", terminal.Line(args[0]))
+				return a.printf("no job of family %s ran, waits or is due; those with a schedule run once they are granted, with alcove family grant %[1]s --hook job\n", terminal.Line(args[0]))
 			}
 			for _, j := range list {
 				if j.State == operator.JobScheduled {
@@ -38,6 +38,9 @@ func (a *app) familyJobsCommand() *cobra.Command {
 					continue
 				}
 				a.printf("%s  %-10s %s %s", j.ID, j.State, j.Family, j.Name)
+				if j.State == operator.JobQueued {
+					a.printf("  from %s", j.Due.UTC().Format("2006-01-02 15:04:05"))
+				}
 				if j.Progress != nil {
 					a.printf("  %v of %v %s", j.Progress.Done, j.Progress.Total, j.Progress.Message)
 				}

@@ -94,7 +94,7 @@ func (a *app) printReport(r *sandbox.Report) error {
 			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 		}
 		for _, p := range m.Capabilities {
-			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
+			a.printf("  asks for %s: %s\n", powerOf(p.Name, p.Scope), p.Reason)
 		}
 		a.printAsked(m)
 	} else {

@@ -175,7 +175,7 @@ func (a *app) printPowers(f operator.Family) error {
 		return errors.Join(a.printGuard(f), a.printNews(f))
 	}
 	for _, asked := range f.Manifest.Capabilities {
-		a.printf("  %-11s %s %s%s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), duringOf(f, asked.Name), asked.Reason)
+		a.printf("  %-11s %s%s: %s\n", grantedWord(f, asked.Name), powerOf(asked.Name, scopeOf(f, asked)), duringOf(f, asked.Name), asked.Reason)
 	}
 	for _, h := range hooksOf(f.Manifest.Hooks) {
 		if h != abi.HookStore || f.Guard == nil {
@@ -249,6 +249,11 @@ func (a *app) printNews(f operator.Family) error {
 		return nil
 	}
 	return a.printf("  to grant it: %s\n", f.GrantCommand)
+}
+
+// powerOf is a capability with its scope, if it has one.
+func powerOf(c abi.Capability, scope []string) string {
+	return strings.TrimSpace(string(c) + " " + strings.Join(scope, ", "))
 }
 
 func grantedWord(f operator.Family, c abi.Capability) string {

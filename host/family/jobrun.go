@@ -1,10 +1,12 @@
 package family
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -249,6 +251,22 @@ func (f *Families) NextJobs(ctx context.Context) ([]jobs.Job, error) {
 
 // RunJob runs a job with a schedule now.
 func (f *Families) RunJob(ctx context.Context, family, job string) error {
+	x, err := f.catalogue.Named(family)
+	if err != nil {
+		return err
+	}
+	var scheduled []string
+	for _, j := range x.Manifest.Hooks.Jobs {
+		if j.Every != "" {
+			scheduled = append(scheduled, j.Name)
+		}
+	}
+	if !slices.Contains(scheduled, job) {
+		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %s has no job %.64q with a schedule: those that have one: %s", family, job, cmp.Or(strings.Join(scheduled, ", "), "none"))}
+	}
+	if _, on := f.catalogue.Hook(x, abi.HookJob); !on {
+		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s runs no jobs: an operator lets it, with alcove family grant %[1]s --hook job", family)}
+	}
 	return f.jobs.RunNow(ctx, family, job, f.o.Clock())
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +158,13 @@ func TestAScheduledJobTellsWhenItRunsNextAndRunsWhenAnOperatorSaysSo(t *testing.
 	var unknown *memory.Error
 	if err := w.RunJob(t.Context(), "tidy", "tydi"); !errors.As(err, &unknown) || unknown.Code != memory.NotFound {
 		t.Errorf("an unknown job: got %v, want not_found", err)
+	}
+	if err := w.RunJob(t.Context(), "nobody", "tidy"); !errors.As(err, &unknown) || !strings.Contains(unknown.Message, "there is no family") {
+		t.Errorf("a job of an unknown family: got %v, want that there is none", err)
+	}
+	w.grant(grants.Request{Family: "tidy", Revoke: []string{string(abi.HookJob)}})
+	if err := w.RunJob(t.Context(), "tidy", "tidy"); !errors.As(err, &unknown) || unknown.Code != memory.Denied || !strings.Contains(unknown.Message, "alcove family grant tidy --hook job") {
+		t.Errorf("a job that was not granted: got %v, want the command that grants it", err)
 	}
 }
 

@@ -133,8 +133,11 @@ type RemoteName struct {
 	Name string `json:"name"`
 }
 
-// JobScheduled is the state of the next run of a job with a schedule.
-const JobScheduled = jobs.Scheduled
+// The states of a job that waits, and of the next run of one with a schedule.
+const (
+	JobQueued    = jobs.Queued
+	JobScheduled = jobs.Scheduled
+)
 
 // Personal is the posture in which the families that a program carries act by themselves.
 const Personal = registry.Personal

@@ -87,8 +87,7 @@ func (q *Queue) RunNow(ctx context.Context, family, job string, now time.Time) e
 		q.WakeUp()
 		return nil
 	}
-	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %.64q has no job %.64q with a schedule that runs: alcove family jobs lists them; a job runs once "+
-		"it is granted, with alcove family grant NAME --hook job", family, job)}
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %.64q has no job %.64q with a schedule that runs", family, job)}
 }
 
 // Cancel cancels a job that waits or runs.
