@@ -58,8 +58,7 @@ type restoring struct {
 	ended   chan struct{}       // closed when it is restored or found not to be of the numbers
 }
 
-// awaitRestored waits until a snapshot is restored, if one is being: half a second for a million vectors at most. So the first answers after a
-// start are those of the ones that follow.
+// awaitRestored waits until a snapshot is restored, if one is being. So the first answers after a start are those of the ones that follow.
 func (l *lane) awaitRestored(ctx context.Context) error {
 	l.mu.Lock()
 	r := l.restoring
