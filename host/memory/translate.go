@@ -32,9 +32,9 @@ func (s *Space) translate(doing string, err error) error {
 	case errors.Is(err, search.ErrDamaged):
 		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": " + err.Error()}
 	case errors.Is(err, store.ErrFull):
-		return &Error{Code: Exhausted, Retryable: true, Cause: err, Message: "could not " + doing + ": the disk of the server is full. Nothing was changed, and reading goes on: free some space there, then try again"}
+		return &Error{Code: Exhausted, Retryable: true, Cause: err, Message: "could not " + doing + ": the disk of the server is full, or that of its database. Nothing was changed, and reading goes on: free some space there, then try again"}
 	case errors.Is(err, store.ErrReadOnly):
-		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": the server may not write to its data directory. Nothing was changed, and reading goes on: have its permissions and its disk checked, then try again"}
+		return &Error{Code: Unavailable, Retryable: true, Cause: err, Message: "could not " + doing + ": the server may not write to its data directory, or its database takes no writes. Nothing was changed, and reading goes on: have the directory's permissions and its disk, or the database, checked, then try again"}
 	case errors.Is(err, store.ErrReplaced):
 		return &Error{Code: Unavailable, Cause: err, Message: "could not " + doing + ", because " + err.Error() +
 			". Nothing is written any more, and reading goes on from what is open. Have the user put the files back, or stop this server: the next one serves what is in the data directory then. alcove doctor says how"}
