@@ -209,6 +209,12 @@ func (s *Server) Database() (string, error) {
 	return s.URL(name), s.Exec(context.Background(), "postgres", "CREATE DATABASE "+name)
 }
 
+// Folder makes a folder that the server may use for a tablespace, and returns its path.
+func (s *Server) Folder(in, name string) (path string, err error) {
+	path = filepath.Join(in, name)
+	return path, errors.Join(os.Mkdir(path, 0o700), s.account.own(path))
+}
+
 // Exec runs statements in a database.
 func (s *Server) Exec(ctx context.Context, database string, statements ...string) error {
 	c, err := pgx.Connect(ctx, s.URL(database))
