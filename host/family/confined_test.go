@@ -102,8 +102,9 @@ func TestARankHookReadsWhatTheCallerMayRead(t *testing.T) {
 	w := lit(t).with(m, script{steps: curious(), around: [2]string{`{"code":"unavailable","message":"not today","details":{"saw":`, `}}`}, status: 1})
 	saw := func(c memory.Caller) string {
 		t.Helper()
-		_, _, err := w.Hooks().Rank(t.Context(), memory.Ranking{Branch: memory.Default, Caller: c, Query: "tea", Now: w.o.Clock(), Hits: 1, Types: []string{""},
-			Column: func(string) []float32 { return []float32{1} }})
+		r := memory.Ranking{Branch: memory.Default, Caller: c, Query: "tea", Now: w.o.Clock(), Hits: 1, Types: []string{""}, Column: func(string) []float32 { return []float32{1} }}
+		rank, _ := w.Hooks().Ranker(t.Context(), r)
+		_, _, err := rank(t.Context(), r)
 		var failed *memory.Error
 		if !errors.As(err, &failed) {
 			t.Fatalf("it said %v", err)

@@ -75,9 +75,6 @@ func guardedWorld(t *testing.T) (w *world, before []string, asked *int) {
 type guard struct{ hooks }
 
 func (guard) Asks(Change, string) bool { return true }
-func (guard) Rank(context.Context, Ranking) ([]float32, bool, error) {
-	return nil, false, nil
-}
 
 // values are the newest memories and records on each branch that callers share.
 func (w *world) values() (list []string) {

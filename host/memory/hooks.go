@@ -13,11 +13,12 @@ type Hooks interface {
 	// Asks reports whether Storing wants a change of a collection, as Storing.Collection; of memories, one that is not ChangeStore. It may
 	// say so of what Storing passes over then: who changes what, and where, it does not know.
 	Asks(c Change, collection string) bool
-	// Depth returns how many of a search's best hits Rank orders; 0: none. The search is without hits.
-	Depth(ctx context.Context, search Ranking) int
-	// Rank scores candidates: higher is better. ok is false if it leaves the order unchanged.
-	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
+	// Ranker returns what orders a search's best hits, and how many of them; nil: nothing does. The search is without hits.
+	Ranker(ctx context.Context, search Ranking) (rank Ranker, depth int)
 }
+
+// Ranker scores the best hits of a search: higher is better. ok is false if it leaves the order unchanged.
+type Ranker func(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 
 // Change is a kind of change of memories or records.
 type Change string

@@ -14,9 +14,10 @@ import (
 // successors. The same hits are ordered whatever part of them is requested, so pages are consistent. If ranking fails, a note says so, and the
 // index's order stays.
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
+	var ranker Ranker
 	depth := 0
-	if s.currentHooks() != nil && !q.Events && !q.Unranked {
-		depth = s.currentHooks().Depth(ctx, ranking(v, q))
+	if hooks := s.currentHooks(); hooks != nil && !q.Events && !q.Unranked {
+		ranker, depth = hooks.Ranker(ctx, ranking(v, q))
 	}
 	most := max(depth, q.preferredDepth(), s.supersededDepth(q))
 	asked := q.indexQuery()
@@ -32,8 +33,8 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 	if err != nil {
 		return result, said, err
 	}
-	if depth > 0 {
-		said = s.orderBest(ctx, v, q, result.Hits[:min(depth, len(result.Hits))], said)
+	if ranker != nil {
+		said = s.orderBest(ctx, ranker, v, q, result.Hits[:min(depth, len(result.Hits))], said)
 	}
 	prefer(result.Hits[:min(most, len(result.Hits))], q.Preferred)
 	if err := s.index.MarkSuperseded(v.searched(q), result.Hits); err != nil {
@@ -45,11 +46,11 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 	return result, said, ctx.Err()
 }
 
-// orderBest has the hooks order hits, and remarks that they failed.
-func (s *Space) orderBest(ctx context.Context, v view, q Search, hits []search.Hit, said remarks) remarks {
+// orderBest has a hook order hits, and remarks that it failed.
+func (s *Space) orderBest(ctx context.Context, rank Ranker, v view, q Search, hits []search.Hit, said remarks) remarks {
 	short, cut, cancel := hurried(ctx, 0)
 	defer cancel()
-	if err := s.order(short, v, q, hits); err != nil && ctx.Err() == nil {
+	if err := s.order(short, rank, v, q, hits); err != nil && ctx.Err() == nil {
 		said.note("the hits are in the server's own order: "+err.Error(), cut())
 	}
 	return said
@@ -82,8 +83,8 @@ func prefer(hits []search.Hit, namespace string) {
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(counts(b), counts(a)) })
 }
 
-// order has the hooks order hits.
-func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) error {
+// order has a hook order hits.
+func (s *Space) order(ctx context.Context, rank Ranker, v view, q Search, hits []search.Hit) error {
 	if len(hits) == 0 {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 	}
 	r := ranking(v, q)
 	r.Hits, r.Types, r.Column = len(hits), types, column
-	scores, ok, err := s.currentHooks().Rank(ctx, r)
+	scores, ok, err := rank(ctx, r)
 	if err != nil || !ok {
 		return err
 	}

@@ -338,7 +338,7 @@ type hooks struct {
 	storing func(Storing) (Decision, error)
 	asks    []Change
 	depth   int
-	rank    func(Ranking) ([]float32, bool, error)
+	rank    Ranker
 }
 
 func (h hooks) Storing(_ context.Context, s Storing) (Decision, error) {
@@ -347,9 +347,8 @@ func (h hooks) Storing(_ context.Context, s Storing) (Decision, error) {
 	}
 	return h.storing(s)
 }
-func (h hooks) Asks(c Change, _ string) bool                               { return slices.Contains(h.asks, c) }
-func (h hooks) Depth(context.Context, Ranking) int                         { return h.depth }
-func (h hooks) Rank(_ context.Context, r Ranking) ([]float32, bool, error) { return h.rank(r) }
+func (h hooks) Asks(c Change, _ string) bool                  { return slices.Contains(h.asks, c) }
+func (h hooks) Ranker(context.Context, Ranking) (Ranker, int) { return h.rank, h.depth }
 
 func TestHooksChangeOrRefuseWhatIsStored(t *testing.T) {
 	s := testSpace(t)
@@ -391,7 +390,7 @@ func TestHooksOrderTheBestHitsAndPagesFitTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.SetHooks(hooks{depth: 20, rank: func(r Ranking) ([]float32, bool, error) {
+	s.SetHooks(hooks{depth: 20, rank: func(_ context.Context, r Ranking) ([]float32, bool, error) {
 		if r.Hits != 20 || r.Types[0] != "fact" || r.Column("nonsense") != nil || r.Column("lexical")[0] != 1 || r.Column("age")[0] < 0 {
 			t.Errorf("asked to rank %+v", r)
 		}
@@ -419,7 +418,7 @@ func TestHooksOrderTheBestHitsAndPagesFitTogether(t *testing.T) {
 func TestARankingThatFailsIsANoteAndTheOrderStays(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "tea", "green")
-	s.SetHooks(hooks{depth: 20, rank: func(Ranking) ([]float32, bool, error) { return nil, false, errors.New("it crashed") }})
+	s.SetHooks(hooks{depth: 20, rank: func(context.Context, Ranking) ([]float32, bool, error) { return nil, false, errors.New("it crashed") }})
 	found, err := s.Search(t.Context(), Search{Text: "green"})
 	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "it crashed") {
 		t.Errorf("found %+v, %v", found, err)

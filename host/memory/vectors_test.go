@@ -286,10 +286,8 @@ func searchWithin(t *testing.T, s *Space, limit time.Duration, q Search) (Found,
 	return s.Search(ctx, q)
 }
 
-// slowRank is Hooks that rank until they are told to stop.
-type slowRank struct{ hooks }
-
-func (slowRank) Rank(ctx context.Context, _ Ranking) ([]float32, bool, error) {
+// slowRank ranks until it is told to stop.
+func slowRank(ctx context.Context, _ Ranking) ([]float32, bool, error) {
 	<-ctx.Done()
 	return nil, false, ctx.Err()
 }
@@ -298,7 +296,7 @@ func TestASearchAnswersBeforeItsDeadlineInTheServersOwnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testSpace(t)
 		put(t, s, "", "pet", "a dog")
-		s.SetHooks(slowRank{hooks{depth: 10}})
+		s.SetHooks(hooks{depth: 10, rank: slowRank})
 		found, err := searchWithin(t, s, 4*time.Millisecond, Search{Text: "dog"})
 		if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !found.Partial {
 			t.Errorf("Search = %+v, %v, want 1 hit and a note, and partial", found, err)
@@ -438,9 +436,8 @@ func (redactor) Storing(_ context.Context, s Storing) (Decision, error) {
 	return Decision{Items: s.Items}, nil
 }
 
-func (redactor) Asks(Change, string) bool                               { return false }
-func (redactor) Depth(context.Context, Ranking) int                     { return 0 }
-func (redactor) Rank(context.Context, Ranking) ([]float32, bool, error) { return nil, false, nil }
+func (redactor) Asks(Change, string) bool                      { return false }
+func (redactor) Ranker(context.Context, Ranking) (Ranker, int) { return nil, 0 }
 
 func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {
 	s, _ := withEmbedders(t, t.TempDir(), semantic.Settings{Name: "mine", Identity: "1", Dimensions: 2})

@@ -481,9 +481,8 @@ func (censor) Storing(_ context.Context, s memory.Storing) (memory.Decision, err
 	return memory.Decision{Items: s.Items}, nil
 }
 
-func (censor) Asks(memory.Change, string) bool                               { return false }
-func (censor) Depth(context.Context, memory.Ranking) int                     { return 0 }
-func (censor) Rank(context.Context, memory.Ranking) ([]float32, bool, error) { return nil, false, nil }
+func (censor) Asks(memory.Change, string) bool                             { return false }
+func (censor) Ranker(context.Context, memory.Ranking) (memory.Ranker, int) { return nil, 0 }
 
 func TestHooksOfTheReceiverAreAsked(t *testing.T) {
 	hub := newSide(t, "hub", testspace.Options{Hooks: func() memory.Hooks { return censor{} }})

@@ -48,13 +48,8 @@ func (u refusingHooks) Storing(context.Context, memory.Storing) (memory.Decision
 // Asks implements memory.Hooks.
 func (refusingHooks) Asks(memory.Change, string) bool { return true }
 
-// Depth implements memory.Hooks.
-func (refusingHooks) Depth(context.Context, memory.Ranking) int { return 0 }
-
-// Rank implements memory.Hooks.
-func (refusingHooks) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
-	return nil, false, nil
-}
+// Ranker implements memory.Hooks.
+func (refusingHooks) Ranker(context.Context, memory.Ranking) (memory.Ranker, int) { return nil, 0 }
 
 // GuardBranch implements memory.BranchGuard.
 func (u refusingHooks) GuardBranch(string, memory.Caller) error {

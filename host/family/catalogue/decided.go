@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -147,11 +148,12 @@ func (f *Catalogue) rankWhen(x *Family) abi.When {
 func (f *Catalogue) On(h abi.Hook) (list []*Family) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(f.known)) {
-		if _, on := f.hookOf(f.known[name], h); on {
-			list = append(list, f.known[name])
+	for _, x := range f.known {
+		if _, on := f.hookOf(x, h); on {
+			list = append(list, x)
 		}
 	}
+	slices.SortFunc(list, func(a, b *Family) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

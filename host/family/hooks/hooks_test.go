@@ -299,17 +299,26 @@ func TestAHookRestsAfterFailuresInARow(t *testing.T) {
 	}
 }
 
+// ranked ranks as a search does; it is not ok if nothing ranks.
+func ranked(t *testing.T, h *Hooks, r memory.Ranking) (scores []float32, ok bool, err error) {
+	rank, _ := h.Ranker(t.Context(), r)
+	if rank == nil {
+		return nil, false, nil
+	}
+	return rank(t.Context(), r)
+}
+
 func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 	x := &plain{manifest: abi.Manifest{Name: "x", Hooks: abi.Hooks{Rank: &abi.RankHook{Features: []string{"type", "luck"}, Types: []string{"fact"}}}}, answer: fails}
 	families := present{on: map[abi.Hook][]Family{}}
 	h, _ := open(t, families)
 	r := memory.Ranking{Caller: memory.Caller{Rights: memory.FullRights()}, Hits: 1, Types: []string{"fact"}, Column: func(string) []float32 { return nil }}
-	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil || h.Depth(t.Context(), r) != 0 {
-		t.Errorf("without a family: %t, %v", ok, err)
+	if rank, depth := h.Ranker(t.Context(), r); rank != nil || depth != 0 {
+		t.Errorf("without a family the best %d hits would be ranked, want none", depth)
 	}
 	families.all(abi.HookRank, x)
-	if _, ok, err := h.Rank(t.Context(), r); ok || err == nil || !strings.Contains(err.Error(), "family x failed to rank them: it trapped") {
-		t.Errorf("Rank = %t, %v, want the error that x trapped", ok, err)
+	if _, ok, err := ranked(t, h, r); ok || err == nil || !strings.Contains(err.Error(), "family x failed to rank them: it trapped") {
+		t.Errorf("ranked = %t, %v, want the error that x trapped", ok, err)
 	}
 	x.answer = says("\x00\x00\x80\x3f")
 	for _, c := range []struct {
@@ -317,15 +326,15 @@ func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 		want       string
 	}{{nil, ""}, {[]string{"work"}, "work"}, {[]string{"work", "home"}, ""}} {
 		r.Namespaces = c.namespaces
-		if _, ok, err := h.Rank(t.Context(), r); !ok || err != nil || x.begun != c.want {
+		if _, ok, err := ranked(t, h, r); !ok || err != nil || x.begun != c.want {
 			t.Errorf("a search of %q is ranked in namespace %q (%v)", c.namespaces, x.begun, err)
 		}
 	}
-	if scores, ok, err := h.Rank(t.Context(), r); !ok || err != nil || len(scores) != 1 || scores[0] != 1 {
-		t.Errorf("Rank = %v, %t, %v, want the one score 1", scores, ok, err)
+	if scores, ok, err := ranked(t, h, r); !ok || err != nil || len(scores) != 1 || scores[0] != 1 {
+		t.Errorf("ranked = %v, %t, %v, want the one score 1", scores, ok, err)
 	}
 	x.answer = func([]byte, *memory.Stage) ([]byte, error) { return nil, &memory.Error{Code: memory.Denied} }
-	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil {
+	if _, ok, err := ranked(t, h, r); ok || err != nil {
 		t.Errorf("of its own search: %t, %v", ok, err)
 	}
 }

@@ -38,15 +38,22 @@ func (h *Hooks) ranker(ctx context.Context, r memory.Ranking) (x Family, on bool
 	return list[0], on, err
 }
 
-// Depth returns the number of a search's best hits that Rank needs. If that cannot be found out, Rank says why.
-func (h *Hooks) Depth(ctx context.Context, r memory.Ranking) int {
-	switch x, on, err := h.ranker(ctx, r); {
-	case on || err != nil:
-		return rankDepth
-	case x != nil && readsOutcome(x):
-		return ratedDepth
+// Ranker implements memory.Hooks. If it cannot be found out what ranks a search, the ranker says why.
+func (h *Hooks) Ranker(ctx context.Context, r memory.Ranking) (memory.Ranker, int) {
+	x, on, err := h.ranker(ctx, r)
+	rank := func(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
+		if err != nil || !on && !rated(x, r) || x.Rest().Resting(h.o.Clock()) {
+			return nil, false, err
+		}
+		return h.rank(ctx, x, r)
 	}
-	return 0
+	switch {
+	case on || err != nil:
+		return rank, rankDepth
+	case x != nil && readsOutcome(x):
+		return rank, ratedDepth
+	}
+	return nil, 0
 }
 
 func readsOutcome(x Family) bool {
@@ -55,7 +62,7 @@ func readsOutcome(x Family) bool {
 
 // rated reports whether feedback rated one of the hits, which calls for a rank hook that reads outcome.
 func rated(x Family, r memory.Ranking) bool {
-	return x != nil && readsOutcome(x) && slices.ContainsFunc(r.Column(string(abi.FeatureOutcome)), func(v float32) bool { return v == v }) // not missing
+	return readsOutcome(x) && slices.ContainsFunc(r.Column(string(abi.FeatureOutcome)), func(v float32) bool { return v == v }) // not missing
 }
 
 // ranking returns the guest of a ranking family. One that conditions call for is loaded when they do, and waited for; until others are loaded,
@@ -71,13 +78,8 @@ func ranking(ctx context.Context, x Family) (g Guest, ok bool, err error) {
 	return g, err == nil, err
 }
 
-// Rank has the ranking family score the candidates. While it is loading, or is itself searching, the order is
-// unchanged.
-func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
-	x, on, err := h.ranker(ctx, r)
-	if err != nil || !on && !rated(x, r) || x.Rest().Resting(h.o.Clock()) {
-		return nil, false, err
-	}
+// rank has a family score the candidates. While it is loading, or is itself searching, the order is unchanged.
+func (h *Hooks) rank(ctx context.Context, x Family, r memory.Ranking) ([]float32, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, rankWithin)
 	defer cancel()
 	guest, loaded, err := ranking(ctx, x)

@@ -124,12 +124,15 @@ func TestASearchIsRankedOnlyWhenSomethingCallsForIt(t *testing.T) {
 	x.answer, x.loading = says("\x00\x00\x80\x3f"), true
 	h, _ := open(t, present{on: map[abi.Hook][]Family{abi.HookRank: {x}}})
 	r := memory.Ranking{Caller: memory.Caller{Rights: memory.FullRights()}, Hits: 1, Types: []string{"plan"}, Column: func(string) []float32 { return nil }}
-	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil || h.Depth(t.Context(), r) != 0 {
-		t.Errorf("Rank = %t, %v, want that nothing is ranked", ok, err)
+	if rank, depth := h.Ranker(t.Context(), r); rank != nil || depth != 0 {
+		t.Errorf("the best %d hits would be ranked, want that nothing is", depth)
 	}
 	x.differs = true
-	if scores, ok, err := h.Rank(t.Context(), r); !ok || err != nil || len(scores) != 1 || h.Depth(t.Context(), r) != rankDepth {
-		t.Errorf("Rank = %v, %t, %v, want one score, though the family had to be loaded", scores, ok, err)
+	if _, depth := h.Ranker(t.Context(), r); depth != rankDepth {
+		t.Errorf("the best %d hits are ranked, want %d", depth, rankDepth)
+	}
+	if scores, ok, err := ranked(t, h, r); !ok || err != nil || len(scores) != 1 {
+		t.Errorf("ranked = %v, %t, %v, want one score, though the family had to be loaded", scores, ok, err)
 	}
 }
 
@@ -144,7 +147,7 @@ func TestARatedHitCallsForARankHookThatReadsOutcomes(t *testing.T) {
 		x.answer = says("\x00\x00\x80\x3f")
 		h, _ := open(t, present{on: map[abi.Hook][]Family{abi.HookRank: {x}}})
 		r := memory.Ranking{Caller: memory.Caller{Rights: memory.FullRights()}, Hits: 1, Types: []string{"plan"}, Column: func(string) []float32 { return []float32{c.outcome} }}
-		if _, ok, err := h.Rank(t.Context(), r); ok != c.ranked || err != nil {
+		if _, ok, err := ranked(t, h, r); ok != c.ranked || err != nil {
 			t.Errorf("%v with an outcome of %g: got ranked %t, %v, want %t", c.features, c.outcome, ok, err, c.ranked)
 		}
 	}

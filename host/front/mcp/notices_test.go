@@ -17,10 +17,8 @@ func (takingPart) Storing(_ context.Context, s memory.Storing) (memory.Decision,
 
 func (takingPart) Asks(memory.Change, string) bool { return false }
 
-func (takingPart) Depth(context.Context, memory.Ranking) int { return 10 }
-
-func (takingPart) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
-	return nil, false, errNo
+func (takingPart) Ranker(context.Context, memory.Ranking) (memory.Ranker, int) {
+	return func(context.Context, memory.Ranking) ([]float32, bool, error) { return nil, false, errNo }, 10
 }
 
 func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
