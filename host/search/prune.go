@@ -18,7 +18,7 @@ type pruner struct {
 
 const (
 	// Pruning reads all slots, so it needs at least this many matches: a multiple of the turns that must be exact, and a share of all slots.
-	prunedDepths, prunedShare = 4, 16
+	prunedDepths, prunedShare = 4, 128
 	// Each clause may make a sum greater by its rounding: with so many clauses by an eighth of mostSum.
 	mostSummed = 1 << 12
 	// margin is how much rounding may lower a bound, relatively.
