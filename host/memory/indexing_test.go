@@ -445,3 +445,35 @@ func mustRecall(t *testing.T, s *indexed, key string) *Memory {
 	}
 	return m
 }
+
+// absent is an engine whose database does not answer the first questions for all versions.
+type absent struct {
+	store.Engine
+	questions atomic.Int64
+}
+
+func (e *absent) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) ([]store.Entry, store.Cursor, error) {
+	if r == (store.Range{}) && e.questions.Add(1) <= 2 { // of all namespaces
+		return nil, c, store.ErrUnavailable
+	}
+	return e.Engine.Versions(ctx, l, r, c, limit)
+}
+
+func TestAnIndexIsFilledOnceTheDatabaseAnswers(t *testing.T) {
+	e := &absent{}
+	s := testSpaceOn(t, func(engine store.Engine) store.Engine {
+		e.Engine = engine
+		return e
+	})
+	put(t, s, "", "k", "walnut")
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatalf("wait for the index: got %v, want that it is filled", err)
+	}
+	if n := e.questions.Load(); n < 3 {
+		t.Errorf("the engine was asked %d times, want 3: the first two fail", n)
+	}
+	found, err := s.Search(t.Context(), Search{Text: "walnut"})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("search: got %+v (%v), want one memory", found, err)
+	}
+}

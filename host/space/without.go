@@ -2,17 +2,19 @@ package space
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, or a family has
-// to be asked before anything is stored.
+// goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, a family has
+// to be asked before anything is stored, or the database did not answer: the next start may have families.
 func (p *Space) goWithout(o Options, a Environment, lock registry.Lock, why error) error {
 	if o.ReadOnly { // nothing is stored, and what is read needs no family
 		return p.keepWithout(o, a, why)
@@ -20,6 +22,8 @@ func (p *Space) goWithout(o Options, a Environment, lock registry.Lock, why erro
 	guards := lock.Guards()
 	last, unknown := audit.LastLock(owner.AuditPath(o.Dir))
 	switch {
+	case isPassing(why):
+		return why
 	case len(guards) > 0:
 		return fmt.Errorf("%w: nothing may be stored in %s before family %s is asked, so that it is not served without tool families", why, o.Dir, strings.Join(guards, ", "))
 	case o.Locked || lock.Locked || last.Locked:
@@ -28,6 +32,11 @@ func (p *Space) goWithout(o Options, a Environment, lock registry.Lock, why erro
 		return fmt.Errorf("%w: whether the directory is locked is not known without its audit log, so that it is not served without tool families", why)
 	}
 	return p.keepWithout(o, a, why)
+}
+
+// isPassing reports whether an error is of a database that did not answer, or not in time.
+func isPassing(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // keepWithout notes why there are no tool families.

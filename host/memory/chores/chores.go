@@ -28,7 +28,7 @@ type chore struct {
 }
 
 const (
-	firstRetry = time.Minute
+	firstRetry = time.Second
 	lastRetry  = time.Hour
 )
 

@@ -27,7 +27,7 @@ func (u *Upkeep) Load(ctx context.Context) error {
 	return nil
 }
 
-// Fill adds every version that the loaded index misses. Concurrent writes reach the
+// Fill adds every version that the loaded index misses, and tries again in the background if it fails. Concurrent writes reach the
 // index by themselves.
 func (u *Upkeep) Fill(ctx context.Context) {
 	u.filling.Lock()
@@ -37,12 +37,26 @@ func (u *Upkeep) Fill(ctx context.Context) {
 
 // fill is Fill. The caller holds filling.
 func (u *Upkeep) fill(ctx context.Context) {
+	if err := u.tryFill(ctx); err != nil && ctx.Err() == nil {
+		u.o.Logger.Error("the search index could not be rebuilt; searches wait until it is", "error", err)
+		u.o.Queue("rebuild the search index", u.fillAgain)
+	}
+}
+
+// fillAgain fills the index unless that was done since.
+func (u *Upkeep) fillAgain(ctx context.Context) error {
+	u.filling.Lock()
+	defer u.filling.Unlock()
+	if u.IsFilled() {
+		return nil
+	}
+	return u.tryFill(ctx)
+}
+
+func (u *Upkeep) tryFill(ctx context.Context) error {
 	before := allocated()
 	if err := u.complete(ctx); err != nil {
-		if ctx.Err() == nil {
-			u.o.Logger.Error("the search index could not be rebuilt; searches will wait", "error", err)
-		}
-		return
+		return err
 	}
 	if !u.o.ReadOnly {
 		u.o.Queue("verify the search index", u.verifyAfterStart)
@@ -54,6 +68,7 @@ func (u *Upkeep) fill(ctx context.Context) {
 	if allocated()-before > worthFreeing { // filling uses more memory than its result
 		debug.FreeOSMemory()
 	}
+	return nil
 }
 
 // verifyAfterStart reads what the start left to searches.
