@@ -36,7 +36,7 @@ func (a *app) bucketFlags(c *cobra.Command, f *bucketFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.Endpoint, "endpoint", cmp.Or(a.env("AWS_ENDPOINT_URL_S3"), a.env("AWS_ENDPOINT_URL")), "the object server of a bucket, such as https://objects.example (or AWS_ENDPOINT_URL_S3; default: AWS)")
 	flags.StringVar(&f.Region, "region", cmp.Or(a.env("AWS_REGION"), a.env("AWS_DEFAULT_REGION")), "the region of a bucket (or AWS_REGION; default us-east-1)")
-	flags.BoolVar(&f.PathStyle, "path-style", false, "put the bucket into the path of the URL instead of its host name; many servers other than AWS need this")
+	flags.BoolVar(&f.PathStyle, "path-style", false, "put the bucket after the host name in URLs, not into it; many servers other than AWS need this")
 	flags.StringVar(&f.credentials, "credentials-file", a.env("AWS_SHARED_CREDENTIALS_FILE"), "a file with the credentials for a bucket, in the format of the AWS CLI (or AWS_SHARED_CREDENTIALS_FILE, or the credentials themselves in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_PROFILE names the profile)")
 }
 
