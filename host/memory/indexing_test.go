@@ -446,25 +446,29 @@ func mustRecall(t *testing.T, s *indexed, key string) *Memory {
 	return m
 }
 
-// absent is an engine whose database does not answer the first questions for all versions.
+// absent is an engine that fails when it is first asked for all versions.
 type absent struct {
 	store.Engine
+	times     int64
+	err       error
 	questions atomic.Int64
 }
 
 func (e *absent) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) ([]store.Entry, store.Cursor, error) {
-	if r == (store.Range{}) && e.questions.Add(1) <= 2 { // of all namespaces
-		return nil, c, store.ErrUnavailable
+	if r == (store.Range{}) && e.questions.Add(1) <= e.times { // of all namespaces
+		return nil, c, e.err
 	}
 	return e.Engine.Versions(ctx, l, r, c, limit)
 }
 
+func (e *absent) around(engine store.Engine) store.Engine {
+	e.Engine = engine
+	return e
+}
+
 func TestAnIndexIsFilledOnceTheDatabaseAnswers(t *testing.T) {
-	e := &absent{}
-	s := testSpaceOn(t, func(engine store.Engine) store.Engine {
-		e.Engine = engine
-		return e
-	})
+	e := &absent{times: 2, err: store.ErrUnavailable}
+	s := testSpaceOn(t, e.around)
 	put(t, s, "", "k", "walnut")
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatalf("wait for the index: got %v, want that it is filled", err)
@@ -475,5 +479,16 @@ func TestAnIndexIsFilledOnceTheDatabaseAnswers(t *testing.T) {
 	found, err := s.Search(t.Context(), Search{Text: "walnut"})
 	if err != nil || len(found.Hits) != 1 {
 		t.Errorf("search: got %+v (%v), want one memory", found, err)
+	}
+}
+
+func TestDamageThatKeepsTheIndexFromBeingFilledIsNamed(t *testing.T) {
+	s := testSpaceOn(t, (&absent{times: 1 << 40, err: fmt.Errorf("row 7: %w", store.ErrDamaged)}).around)
+	if err := s.Ready(t.Context()); !errors.Is(err, store.ErrDamaged) || codeOf(err) != Internal {
+		t.Errorf("wait for the index: got %v, want the damage", err)
+	}
+	report, err := s.Verify(t.Context())
+	if err != nil || len(report.Findings) != 1 || !strings.Contains(report.Findings[0].What, "row 7") {
+		t.Errorf("verify: got %+v (%v), want the damage alone", report, err)
 	}
 }

@@ -106,11 +106,16 @@ type Space struct {
 // engine keeps none.
 func (s *Space) ID() string { return s.id }
 
-// Ready waits until the index is filled.
+// Ready waits until the index is filled. The error names damage that keeps it from being filled.
 func (s *Space) Ready(ctx context.Context) error {
+	if s.upkeep.IsFilled() {
+		return nil
+	}
 	select {
 	case <-s.upkeep.Filled():
 		return nil
+	case <-s.upkeep.Damaged():
+		return s.translate("fill the search index", s.upkeep.Damage())
 	case <-ctx.Done():
 		return &Error{Code: Unavailable, Retryable: true, Cause: ctx.Err(),
 			Message: "the search index is still being rebuilt after a start: try again in a few seconds"}

@@ -11,9 +11,14 @@ import (
 
 // Verify checks everything: the store against itself, the catalogue of branches against what is stored, the chains of all logs, and
 // the indexes against the data, each at one version, despite concurrent writes. It changes nothing, except that a wrong search index is
-// no longer saved, and that a wrong index of records or links is rebuilt.
+// no longer saved, and that a wrong index of records or links is rebuilt. If damage keeps the search index from being filled, that is all
+// it reports.
 func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
-	if err := s.Ready(ctx); err != nil {
+	err := s.Ready(ctx)
+	if why := s.upkeep.Damage(); err != nil && why != nil {
+		return integrity.Report{Findings: []integrity.Finding{{What: why.Error(), Do: "stop the server, and run alcove verify again, which lists all that is damaged"}}}, nil
+	}
+	if err != nil {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
 	}
 	damaged := s.upkeep.Verify(ctx)

@@ -39,7 +39,24 @@ func (u *Upkeep) Fill(ctx context.Context) {
 func (u *Upkeep) fill(ctx context.Context) {
 	if err := u.tryFill(ctx); err != nil && ctx.Err() == nil {
 		u.o.Logger.Error("the search index could not be rebuilt; searches wait until it is", "error", err)
+		if errors.Is(err, store.ErrDamaged) && u.damage == nil {
+			u.damage = err
+			close(u.damaged)
+		}
 		u.o.Queue("rebuild the search index", u.fillAgain)
+	}
+}
+
+// Damaged returns a channel that is closed when the index cannot be filled, because the store is damaged: Damage tells how.
+func (u *Upkeep) Damaged() <-chan struct{} { return u.damaged }
+
+// Damage returns why the index cannot be filled; nil: it can, as far as is known.
+func (u *Upkeep) Damage() error {
+	select {
+	case <-u.damaged:
+		return u.damage
+	default:
+		return nil
 	}
 }
 

@@ -76,6 +76,9 @@ type Upkeep struct {
 	loaded  search.Coverage
 	filled  atomic.Pointer[chan struct{}] // closed when the index is complete
 
+	damaged chan struct{} // closed when damage is set
+	damage  error         // of the store, which keeps the index from being filled
+
 	filling    sync.Mutex // held while the index is filled
 	saving     sync.Mutex // held while the index is saved, or must not be
 	distrusted bool       // the index is wrong: it is no longer saved
@@ -83,7 +86,7 @@ type Upkeep struct {
 
 // New returns the upkeep of an empty index. Fill fills it.
 func New(o Options) *Upkeep {
-	u := &Upkeep{o: o}
+	u := &Upkeep{o: o, damaged: make(chan struct{})}
 	u.empty()
 	return u
 }
