@@ -277,7 +277,7 @@ func (a *Access) ReceiveRecords(ctx context.Context, in ReceivedRecords, w Write
 		return 0, err
 	}
 	t := a.begin(b, fromCaller)
-	if err := t.settle(ctx); err != nil {
+	if err := t.pinVersion(ctx); err != nil {
 		return 0, err
 	}
 	r := recordReceiving{access: a, stage: t, in: in, collections: map[string]Collection{}}

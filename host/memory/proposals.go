@@ -87,7 +87,7 @@ func (t *Stage) Continue(ctx context.Context, by Gatherer) error {
 	if open == nil {
 		return nil
 	}
-	if err := t.settle(ctx); err != nil { // at or after the fork of the proposal
+	if err := t.pinVersion(ctx); err != nil { // at or after the fork of the proposal
 		return err
 	}
 	clear, err := t.space.rebases(ctx, open, t.branch, t.version)

@@ -112,11 +112,11 @@ func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
 		return nil, err
 	}
 	t := a.begin(b, fromStage)
-	return t, t.settle(ctx)
+	return t, t.pinVersion(ctx)
 }
 
-// settle makes a new stage read at one version, which its commit expects.
-func (t *Stage) settle(ctx context.Context) error {
+// pinVersion makes a new stage read at one version, which its commit expects.
+func (t *Stage) pinVersion(ctx context.Context) error {
 	head, err := t.space.engine.Head(ctx)
 	t.version, t.blind = head.Version, false
 	return t.space.translate("read the newest version", err)

@@ -136,7 +136,7 @@ func (t *Stage) restage(ctx context.Context, proposal string) error {
 		t.own = own
 	}
 	if proposal != "" {
-		if err := t.settle(ctx); err != nil {
+		if err := t.pinVersion(ctx); err != nil {
 			return err
 		}
 	}

@@ -90,14 +90,14 @@ func TestAnApproverDecidesByToolsAndCallsNoOthers(t *testing.T) {
 }
 
 // recorder keeps what is recorded.
-type recorder struct{ began, refused []operator.Deed }
+type recorder struct{ began, refused []operator.Action }
 
-func (r *recorder) Began(d operator.Deed) func(error) {
+func (r *recorder) Began(d operator.Action) func(error) {
 	r.began = append(r.began, d)
 	return func(error) {}
 }
 
-func (r *recorder) Refused(d operator.Deed, _ string) { r.refused = append(r.refused, d) }
+func (r *recorder) Refused(d operator.Action, _ string) { r.refused = append(r.refused, d) }
 
 func TestTheDoorRecordsWhatIsDoneAndRefusedAndNoLooks(t *testing.T) {
 	r := &recorder{}
@@ -110,11 +110,11 @@ func TestTheDoorRecordsWhatIsDoneAndRefusedAndNoLooks(t *testing.T) {
 		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/"+act, strings.NewReader("{}")))
 	}
 	if got, want := len(r.began)+len(r.refused), len(s.Names())-looks; got != want || len(r.refused) == 0 || len(r.began) == 0 {
-		t.Errorf("%d deeds and %d refusals are recorded, want %d together", len(r.began), len(r.refused), want)
+		t.Errorf("%d actions and %d refusals are recorded, want %d together", len(r.began), len(r.refused), want)
 	}
 	for _, d := range r.began {
 		if d.Person.Name != "ann" {
-			t.Errorf("the deed %s is recorded of %s, want ann", d.Act, d.Person)
+			t.Errorf("the action %s is recorded of %s, want ann", d.Act, d.Person)
 		}
 	}
 }

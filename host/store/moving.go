@@ -24,8 +24,8 @@ type Staged interface {
 	Remember(Memo) error
 	// PutDocument adds a document, where the driver is Documented, and returns its revision; otherwise it does nothing.
 	PutDocument(ctx context.Context, d Document) (revision uint64, err error)
-	// Settle makes what was added durable and consistent. More dumps may follow.
-	Settle(ctx context.Context) error
+	// Sync makes what was added durable and consistent. More dumps may follow.
+	Sync(ctx context.Context) error
 	// Dump is that of a Portable, of what was settled.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
 	// Memos is that of an engine that is Remembering, of what was settled.

@@ -35,7 +35,7 @@ type step struct {
 // measure measures a store that has its size. The server runs before and after it.
 func (r *run) measure(ctx context.Context, s *Server, size *Size) error {
 	steps := []step{
-		{"", "waiting for the index", func(ctx context.Context, s *Server, _ *Size) error { return settled(ctx, s) }},
+		{"", "waiting for the index", func(ctx context.Context, s *Server, _ *Size) error { return awaitIndex(ctx, s) }},
 		{"", "saving", r.sizes},
 		{"start", "starting", r.starts},
 		{"calls", "calling", r.calls},
@@ -67,8 +67,8 @@ func (r *run) measure(ctx context.Context, s *Server, size *Size) error {
 	return nil
 }
 
-// settled waits until nothing is left to index or embed.
-func settled(ctx context.Context, s *Server) error {
+// awaitIndex waits until nothing is left to index or embed.
+func awaitIndex(ctx context.Context, s *Server) error {
 	for {
 		raw, _, err := s.Call(ctx, "memory_status", struct{}{})
 		if err != nil {
@@ -428,7 +428,7 @@ func (r *run) conversations(ctx context.Context, s *Server, size *Size) (err err
 	if err := r.grow(ctx, turns, t, size.N, turn); err != nil {
 		return err
 	}
-	if err := settled(ctx, t); err != nil {
+	if err := awaitIndex(ctx, t); err != nil {
 		return err
 	}
 	took := map[*Server][]time.Duration{}

@@ -39,7 +39,7 @@ type toolCall struct {
 	answered    protocol.MultiRoundTripParams      // to what an earlier answer asked
 	failure     *protocol.JSONRPCError             // in place of a result; nil: the call has one
 	replaced    *map[string]any                    // the task that goes on, in place of a result; nil: none does
-	made        settlement                         // what it came to
+	made        callOutcome                        // what it came to
 	lasting     bool                               // it goes on after its request was answered
 }
 
@@ -100,7 +100,7 @@ func (c *toolCall) instead() protocol.JSONRPCMessage {
 
 func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
 	ctx, begun := trace.With(ctx, c.message.trace), c.server.options.Clock()
-	made := c.settled(ctx)
+	made := c.run(ctx)
 	c.made = made
 	c.log(ctx, begun, made)
 	if made.input != nil {

@@ -39,7 +39,7 @@ func (c *toolCall) logLine(ctx context.Context) func(line string) {
 
 // log tells the client how its call went, if it wants to know: at debug of each call, at notice of remarks, at warning of what was refused,
 // and at error of faults of the server. Values of arguments are not told.
-func (c *toolCall) log(ctx context.Context, begun time.Time, made settlement) {
+func (c *toolCall) log(ctx context.Context, begun time.Time, made callOutcome) {
 	at, data := protocol.LoggingLevelDebug, map[string]any{"tool": c.toolName(), "ms": c.server.options.Clock().Sub(begun).Milliseconds()}
 	switch f := tool.FailureOf(made.err); {
 	case made.err != nil && f.Code == memory.Internal:

@@ -37,9 +37,9 @@ type question struct {
 	message    string
 	properties map[string]any // schemas of the form's fields
 	required   []string
-	// settle returns the arguments with which an answer has the tool called; nil: as if nothing had been asked.
-	settle func(answer map[string]any) map[string]any
-	refuse error // what a refusal comes to; nil: the outcome without an answer
+	// toArguments returns the arguments with which an answer has the tool called; nil: as if nothing had been asked.
+	toArguments func(answer map[string]any) map[string]any
+	refuse      error // what a refusal comes to; nil: the outcome without an answer
 }
 
 // id identifies the question by what it says, so that the answer to an earlier one does not count.
@@ -54,15 +54,15 @@ func (q *question) params() protocol.ElicitationParams {
 		RequestedSchema: map[string]any{"type": "object", "properties": q.properties, "required": q.required}}
 }
 
-// settlement is what a call comes to.
-type settlement struct {
+// callOutcome is what a call comes to.
+type callOutcome struct {
 	answer tool.Answer
 	err    error
 	input  *protocol.CallToolResult // the client is to ask its user, and to call again; nil: the call is over
 }
 
-// settled makes the call, and asks its client's user where it needs a decision.
-func (c *toolCall) settled(ctx context.Context) settlement {
+// run makes the call, and asks its client's user where it needs a decision.
+func (c *toolCall) run(ctx context.Context) callOutcome {
 	if !c.canAsk(ctx) || !asksBefore(c.toolName()) {
 		a, err := c.dispatch(ctx, c.message.arguments)
 		return c.asking(ctx, a, err)
@@ -75,12 +75,12 @@ func (c *toolCall) settled(ctx context.Context) settlement {
 		given = map[string]any{} // the dispatcher says what is wrong
 	}
 	if q := beforehand(name, given); q != nil {
-		return c.ask(ctx, q, func() settlement { return settlement{err: q.refuse} })
+		return c.ask(ctx, q, func() callOutcome { return callOutcome{err: q.refuse} })
 	}
 	a, err := c.dispatch(ctx, c.message.arguments)
-	made := settlement{answer: a, err: err}
+	made := callOutcome{answer: a, err: err}
 	if q := afterwards(name, given, a, err); q != nil {
-		return c.ask(ctx, q, func() settlement { return made })
+		return c.ask(ctx, q, func() callOutcome { return made })
 	}
 	return made
 }
@@ -89,16 +89,16 @@ func (c *toolCall) settled(ctx context.Context) settlement {
 func asksBefore(name string) bool { return name == forgetName || name == branchTool }
 
 // asking returns what a call comes to whose tool may have asked the client.
-func (c *toolCall) asking(ctx context.Context, a tool.Answer, err error) settlement {
+func (c *toolCall) asking(ctx context.Context, a tool.Answer, err error) callOutcome {
 	session, _ := c.server.caller(SessionOf(ctx), c.message.key) // the dispatch checked it
 	q, wrong := c.exchange(session).questions(ctx, err)
 	if q != nil {
-		return settlement{input: q.ToolResult()}
+		return callOutcome{input: q.ToolResult()}
 	}
 	if wrong != nil {
 		err = wrong
 	}
-	return settlement{answer: a, err: err}
+	return callOutcome{answer: a, err: err}
 }
 
 // toolName returns the name of the called tool, whatever the client calls it.
@@ -110,29 +110,29 @@ func (c *toolCall) toolName() string {
 }
 
 // ask puts a question, and makes the call as the answer says. otherwise is the outcome without an answer.
-func (c *toolCall) ask(ctx context.Context, q *question, otherwise func() settlement) settlement {
+func (c *toolCall) ask(ctx context.Context, q *question, otherwise func() callOutcome) callOutcome {
 	var answer *protocol.ElicitationResult
 	if server.IsModernRequest(ctx) {
 		if answer = server.ElicitationResponse(c.answered.InputResponses, q.id()); answer == nil {
-			return settlement{input: server.NewInputRequestBuilder("").Elicit(q.id(), q.params()).ToolResult()}
+			return callOutcome{input: server.NewInputRequestBuilder("").Elicit(q.id(), q.params()).ToolResult()}
 		}
 	} else if answer = c.put(ctx, q); ctx.Err() != nil {
-		return settlement{err: context.Cause(ctx)}
+		return callOutcome{err: context.Cause(ctx)}
 	}
 	if answer == nil || answer.Action != protocol.ElicitationResponseActionAccept {
 		return otherwise()
 	}
 	content, _ := answer.Content.(map[string]any)
-	arguments := q.settle(content)
+	arguments := q.toArguments(content)
 	if arguments == nil {
 		return otherwise()
 	}
 	raw, err := json.Marshal(arguments)
 	if err != nil {
-		return settlement{err: fmt.Errorf("encode the arguments after the answer: %w", err)}
+		return callOutcome{err: fmt.Errorf("encode the arguments after the answer: %w", err)}
 	}
 	a, err := c.dispatch(ctx, raw)
-	return settlement{answer: a, err: err}
+	return callOutcome{answer: a, err: err}
 }
 
 // put asks the user of a client with initialize, and waits for the answer; nil: none came in time.
@@ -183,7 +183,7 @@ func beforehand(name string, given map[string]any) *question {
 	return &question{
 		message:    fmt.Sprintf("%s %d memories at once? The history keeps them.", act, n),
 		properties: map[string]any{"forget": map[string]any{"type": "boolean", "title": act + " them", "default": false}}, required: []string{"forget"},
-		settle: func(answer map[string]any) map[string]any {
+		toArguments: func(answer map[string]any) map[string]any {
 			if answer["forget"] != true {
 				return nil
 			}
@@ -232,7 +232,7 @@ func deletion(given map[string]any, why *memory.Error) *question {
 	return &question{
 		message:    fmt.Sprintf("Delete a branch with its changes? %s", tool.Clip(why.Message, 500)),
 		properties: map[string]any{"delete": map[string]any{"type": "boolean", "title": "Delete it", "default": false}}, required: []string{"delete"},
-		settle: func(answer map[string]any) map[string]any {
+		toArguments: func(answer map[string]any) map[string]any {
 			if answer["delete"] != true {
 				return nil
 			}
@@ -241,13 +241,13 @@ func deletion(given map[string]any, why *memory.Error) *question {
 	}
 }
 
-// strategies asks how to settle more clashes than a form has fields for.
+// strategies asks how to resolve more clashes than a form has fields for.
 func strategies(given map[string]any, source, target string, n int) *question {
 	return &question{
 		message: fmt.Sprintf("%q and %q both changed %d memories. Which of them to keep?", source, target, n),
 		properties: map[string]any{"keep": map[string]any{"type": "string", "title": "Keep",
 			"oneOf": []any{choice("source", source), choice("target", target), choice("newest", "the later one"), choice("leave", "do not merge")}}}, required: []string{"keep"},
-		settle: func(answer map[string]any) map[string]any {
+		toArguments: func(answer map[string]any) map[string]any {
 			keep, _ := answer["keep"].(string)
 			if keep != "source" && keep != "target" && keep != "newest" {
 				return nil
@@ -267,7 +267,7 @@ func clashes(given map[string]any, source, target string, list []clash) *questio
 		}}
 		q.required = append(q.required, field)
 	}
-	q.settle = func(answer map[string]any) map[string]any {
+	q.toArguments = func(answer map[string]any) map[string]any {
 		settled, _ := given["resolutions"].([]any)
 		settled = slices.Clone(settled)
 		for i, c := range list {

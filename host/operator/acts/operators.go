@@ -50,7 +50,7 @@ func invalid(err error) error {
 }
 
 // Began implements operator.Recorder. What cannot be recorded now stays pending in the log, and the act goes on: it may be what mends it.
-func (a Acts) Began(d operator.Deed) (failed func(error)) {
+func (a Acts) Began(d operator.Action) (failed func(error)) {
 	e := audit.Entry{Kind: audit.Operated, Agent: operatorAgent, Person: d.Person.String(), Reason: d.Person.Reason, Work: "act " + d.Act, Detail: d.About}
 	seq := a.record(e)
 	return func(err error) {
@@ -60,7 +60,7 @@ func (a Acts) Began(d operator.Deed) (failed func(error)) {
 }
 
 // Refused implements operator.Recorder.
-func (a Acts) Refused(d operator.Deed, rule string) {
+func (a Acts) Refused(d operator.Action, rule string) {
 	a.record(audit.Entry{Kind: audit.Denied, Agent: operatorAgent, Person: d.Person.String(), Work: "act " + d.Act, Denied: []audit.Denial{{Op: "operate", Rule: rule, Count: 1}}})
 }
 

@@ -191,8 +191,8 @@ func (w *world) set(s Settings) {
 	}
 }
 
-// settle waits until nothing waits for a vector, and all are kept.
-func (w *world) settle() {
+// awaitVectors waits until nothing waits for a vector, and all are kept.
+func (w *world) awaitVectors() {
 	w.t.Helper()
 	await.That(w.t, "nothing waits", func() bool {
 		w.keeper.mu.RLock()

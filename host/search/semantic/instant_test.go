@@ -65,7 +65,7 @@ func TestVectorsOfAnInstantEmbedderOutliveARestart(t *testing.T) {
 	for i := range 50 {
 		w.say(fmt.Sprint("k", i), fmt.Sprint("tea ", i))
 	}
-	w.settle()
+	w.awaitVectors()
 	if err := w.keeper.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestVectorsOfAnInstantEmbedderOutliveARestart(t *testing.T) {
 	again.set(atOnce(texts))
 	again.keeper.Start(again)
 	again.hold(w, "")
-	again.settle()
+	again.awaitVectors()
 	if s := again.status(); s.Vectors != 50 || texts.Load() != 0 {
 		t.Errorf("%d vectors and %d texts embedded, want 50 from files", s.Vectors, texts.Load())
 	}

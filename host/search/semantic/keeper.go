@@ -390,7 +390,7 @@ func (k *Keeper) Saving() {
 	defer k.mu.Unlock()
 	k.unchanged = true
 	for _, l := range k.lanes() {
-		l.watch()
+		l.trackChanges()
 	}
 }
 
@@ -402,7 +402,7 @@ func (k *Keeper) Saved(state string) {
 		k.held.State = state
 	}
 	for _, l := range k.lanes() {
-		l.owe(state)
+		l.scheduleSnapshot(state)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWhatIsAddedIsFoundByWhatItMeans(t *testing.T) {
 		w.set(byLetters(&letters{}))
 		w.keeper.Start(w)
 		second := w.say("b", "zzz")
-		w.settle()
+		w.awaitVectors()
 		if got := w.nearest("zz", 2); !slices.Equal(got, []uint32{second, first}) {
 			t.Errorf("nearest to zz = %v, want %v", got, []uint32{second, first})
 		}
@@ -41,7 +41,7 @@ func TestAfterARestartNothingIsEmbeddedAgain(t *testing.T) {
 		for i := range 50 {
 			w.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
 		}
-		w.settle()
+		w.awaitVectors()
 		want := w.nearest("aaab", 5)
 		if err := w.keeper.Close(); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestAfterARestartNothingIsEmbeddedAgain(t *testing.T) {
 		for i := range 50 {
 			again.say(fmt.Sprint("k", i), strings.Repeat("a", i+1)+"b")
 		}
-		again.settle()
+		again.awaitVectors()
 		if got := again.nearest("aaab", 5); !slices.Equal(got, want) || e.count() != before+1 {
 			t.Errorf("%v, want %v; %d texts were embedded", got, want, e.count()-before)
 		}
@@ -85,7 +85,7 @@ func TestADamagedFileIsDroppedAndItsVectorsAreMadeAgain(t *testing.T) {
 			w.set(byLetters(e))
 			w.keeper.Start(w)
 			w.say("a", "hello")
-			w.settle()
+			w.awaitVectors()
 			w.keeper.Close()
 			name := blobs.names()[0]
 			data := blobs.blobs[name]
@@ -99,7 +99,7 @@ func TestADamagedFileIsDroppedAndItsVectorsAreMadeAgain(t *testing.T) {
 			again.set(byLetters(e))
 			again.keeper.Start(again)
 			again.say("a", "hello")
-			again.settle()
+			again.awaitVectors()
 			if got := again.nearest("hello", 1); len(got) != 1 || slices.Contains(blobs.names(), name) {
 				t.Errorf("damaged at %d: found %v, files %v", place, got, blobs.names())
 			}
@@ -116,7 +116,7 @@ func TestAnEmbedderThatFailsIsAskedAgainAndSaysWhatIsWrong(t *testing.T) {
 		w.say("a", "hello")
 		await.That(t, "the error shows", func() bool { s := w.status(); return strings.Contains(s.Error, "no route") && s.Waiting == 1 })
 		e.failing(nil)
-		w.settle()
+		w.awaitVectors()
 		if s := w.status(); s.Error != "" || s.Vectors != 1 {
 			t.Errorf("status %+v, want one vector and no error", s)
 		}
@@ -132,7 +132,7 @@ func TestATextThatIsRefusedDoesNotHoldUpTheOthers(t *testing.T) {
 			w.say(fmt.Sprint("k", i), []string{"fine", "poison", "good"}[i%3])
 		}
 		w.keeper.Start(w)
-		w.settle()
+		w.awaitVectors()
 		if s := w.status(); s.Vectors != 6 || s.Refused != 3 || s.Waiting != 0 {
 			t.Errorf("status %+v, want 6 vectors, 3 refused, none waiting", s)
 		}
@@ -149,7 +149,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 		for i := range 20 {
 			w.say(fmt.Sprint("k", i), strings.Repeat("x", i)+"y")
 		}
-		w.settle()
+		w.awaitVectors()
 		w.keeper.IndexFilled()
 		files := blobs.names()
 		next := byLetters(slow)
@@ -167,7 +167,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 		if name := <-switched; name != "letters" {
 			t.Errorf("switched %s", name)
 		}
-		w.settle()
+		w.awaitVectors()
 		await.That(t, "the old files are gone", func() bool {
 			return !slices.ContainsFunc(blobs.names(), func(n string) bool { return slices.Contains(files, n) })
 		})
@@ -187,14 +187,14 @@ func TestWhatIsRemovedIsNotFoundAndComesBackWithoutBeingEmbedded(t *testing.T) {
 		w.set(byLetters(e))
 		w.keeper.Start(w)
 		a, b := w.say("a", "hello"), w.say("b", "world")
-		w.settle()
+		w.awaitVectors()
 		w.remove(a)
 		if got := w.nearest("hello", 2); !slices.Equal(got, []uint32{b}) {
 			t.Errorf("nearest to hello = %v, want %v", got, []uint32{b})
 		}
 		asked := e.count()
 		back := w.say("a", "hello")
-		w.settle()
+		w.awaitVectors()
 		if got := w.nearest("hello", 1); !slices.Equal(got, []uint32{back}) || e.count() != asked {
 			t.Errorf("%v, %d texts embedded", got, e.count()-asked)
 		}
@@ -209,7 +209,7 @@ func TestScrubbingLeavesNothingOfWhatIsGoneInAnyFile(t *testing.T) {
 		w.keeper.Start(w)
 		secret := w.say("a", "secret")
 		w.say("b", "harmless")
-		w.settle()
+		w.awaitVectors()
 		if !blobs.holds(directed(spelled("secret"))) {
 			t.Fatal("it is not kept to begin with")
 		}
@@ -236,7 +236,7 @@ func TestVectorsThatComeWithDocumentsAreUsed(t *testing.T) {
 		w.add(ref("other", 1), search.Doc{Vector: []float32{1, 1}, VectorOf: "another"})
 		w.add(ref("wide", 1), search.Doc{Vector: []float32{1, 1, 1}})
 		w.add(ref("none", 1), search.Doc{Text: []string{"words"}})
-		w.settle()
+		w.awaitVectors()
 		found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{.1, 1}}, everything(w.next), 5)
 		if err != nil || len(found) != 2 || found[0].Number != north || found[1].Number != east {
 			t.Errorf("Nearest = %v, %v, want %d, then %d", found, err, north, east)
@@ -265,7 +265,7 @@ func TestCollectionsBehindTheGateAreNotEmbedded(t *testing.T) {
 		w.keeper.Start(w)
 		w.add(search.Ref{Branch: 1, Version: 1, Collection: "_log", Key: "1"}, search.Doc{Text: []string{"event"}})
 		w.say("a", "memory")
-		w.settle()
+		w.awaitVectors()
 		if s := w.status(); s.Vectors != 1 || e.count() != 1 {
 			t.Errorf("%+v, %d texts", s, e.count())
 		}
@@ -282,7 +282,7 @@ func TestACostlyEmbedderIsAskedOnceForEqualTexts(t *testing.T) {
 		w.keeper.Start(w)
 		for version := range 10 {
 			w.add(ref("a", uint64(version+1)), search.Doc{Text: []string{"the same"}, Tags: []string{fmt.Sprint(version)}})
-			w.settle()
+			w.awaitVectors()
 		}
 		if got := w.status(); got.Vectors != 10 || e.count() != 1 {
 			t.Errorf("%+v, %d texts", got, e.count())
@@ -299,7 +299,7 @@ func TestTextsAreCutAndPrefixedAndNameTheirSpeaker(t *testing.T) {
 		w.set(s)
 		w.keeper.Start(w)
 		w.add(ref("a", 1), search.Doc{Text: []string{"héé", "é and more"}, Turn: &search.Turn{Speaker: "Ann"}})
-		w.settle()
+		w.awaitVectors()
 		w.nearest("what?", 1)
 		if want := []string{"passage: Ann:\nhéé\né an"[:len("passage: ")] + "Ann:\nhéé\né a", "query: what?"}; !slices.Equal(e.asked, want) {
 			t.Errorf("%q, want %q", e.asked, want)
@@ -314,10 +314,10 @@ func TestWhatDoesNotChangeVectorsIsChangedWithoutMakingThemAnew(t *testing.T) {
 		w.set(byLetters(old))
 		w.keeper.Start(w)
 		w.say("a", "first")
-		w.settle()
+		w.awaitVectors()
 		w.set(Settings{Name: "letters", Identity: "1", Dimensions: 27, Embedder: next, Weight: .1})
 		w.say("b", "second")
-		w.settle()
+		w.awaitVectors()
 		if s := w.status(); s.Vectors != 2 || old.count() != 1 || next.count() != 1 {
 			t.Errorf("%+v, %d and %d texts", s, old.count(), next.count())
 		}
@@ -350,7 +350,7 @@ func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 		w.keeper.Start(w)
 		for i := range 40 {
 			w.say(fmt.Sprint("k", i), mixture(i))
-			w.settle()
+			w.awaitVectors()
 		}
 		if files := len(blobs.names()); files > 2*mergedAtOnce {
 			t.Errorf("%d files", files)
@@ -366,7 +366,7 @@ func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 		for i := range 40 {
 			again.say(fmt.Sprint("k", i), mixture(i))
 		}
-		again.settle()
+		again.awaitVectors()
 		if s := again.status(); s.Vectors != 40 || e.count() != asked {
 			t.Errorf("%+v, %d embedded again", s, e.count()-asked)
 		}
@@ -383,13 +383,13 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 		for i := range 30 {
 			numbers = append(numbers, w.say(fmt.Sprint("k", i), strings.Repeat("t", i)+"u"))
 		}
-		w.settle()
+		w.awaitVectors()
 		w.keeper.IndexFilled()
 		for _, n := range numbers[5:] {
 			w.remove(n)
 		}
 		w.say("last", "one more") // and the lane looks around when it has nothing else to do
-		w.settle()
+		w.awaitVectors()
 		rows := func() (n int) {
 			blobs.mu.Lock()
 			defer blobs.mu.Unlock()
@@ -412,7 +412,7 @@ func TestFilesOfEmbeddersThatThereAreNotAreSwept(t *testing.T) {
 		w.set(byLetters(e))
 		w.keeper.Start(w)
 		w.say("a", "x")
-		w.settle()
+		w.awaitVectors()
 		blobs.blobs[blobPrefix+"gone-000000000000/0000000000000001"] = []byte("x")
 		blobs.blobs["segments/1"] = []byte("not mine")
 		if err := w.keeper.Sweep(t.Context()); err != nil {
@@ -444,7 +444,7 @@ func TestWhenFilesCannotBeWrittenVectorsStayInUse(t *testing.T) {
 		blobs.mu.Lock()
 		blobs.broken = nil
 		blobs.mu.Unlock()
-		w.settle()
+		w.awaitVectors()
 		if len(blobs.names()) != 1 {
 			t.Errorf("files %v, want one", blobs.names())
 		}
@@ -498,7 +498,7 @@ func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
 			}
 		})
 		both.Wait()
-		w.settle()
+		w.awaitVectors()
 		await.That(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
 		if s := w.status(); s.Vectors != 300 {
 			t.Errorf("status %+v, want 300 vectors", s)

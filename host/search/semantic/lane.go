@@ -48,7 +48,7 @@ type lane struct {
 	flights   []*flight
 	known     map[digest]location // unclaimed rows
 	tail      []row               // not yet in a file; number none: removed. Vectors are in set, with their place in the tail
-	owed      *owed               // nil: no snapshot is
+	scheduled *scheduledSnapshot  // nil: no snapshot is to be written
 	snapshot  string              // the state of the index that the stored snapshot is of, if it is of the set as it is; empty: it is not
 	since     time.Time           // when the tail began
 	texts     map[digest]uint32
@@ -178,8 +178,8 @@ func (l *lane) wait(ctx context.Context) {
 	l.mu.Lock()
 	waiting, since := len(l.tail), l.since
 	l.mu.Unlock()
-	if l.owes() {
-		l.pay(ctx)
+	if l.isScheduled() {
+		l.writeScheduled(ctx)
 	}
 	if waiting == 0 {
 		l.tidy(ctx)

@@ -19,7 +19,7 @@ func compass(t *testing.T, weight float64, gate func(string) float64) *world {
 	for i, v := range [][]float32{{1, 0}, {0, 1}, {1, 1}, nil} {
 		w.add(ref(string(rune('a'+i)), 1), search.Doc{Vector: v})
 	}
-	w.settle()
+	w.awaitVectors()
 	return w
 }
 
@@ -57,7 +57,7 @@ func TestWhatIsFartherThanTheThresholdIsNotFoundByMeaning(t *testing.T) {
 	for i, v := range [][]float32{{1, 0}, {0, 1}, {1, 1}} {
 		w.add(ref(string(rune('a'+i)), 1), search.Doc{Vector: v})
 	}
-	w.settle()
+	w.awaitVectors()
 	found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{1, 0}}, everything(3), 3)
 	if err != nil || len(found) != 2 || found[0].Number != 0 || found[1].Number != 2 {
 		t.Errorf("Nearest = %v, %v, want 0, then 2", found, err)

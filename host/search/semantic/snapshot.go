@@ -101,43 +101,43 @@ func (l *lane) saveSnapshot(ctx context.Context, state string) error {
 	})
 }
 
-// owed is a saved state of the index of which there is no snapshot yet, and the numbers that were added and removed since. A server that is
+// scheduledSnapshot is the saved state of the index that a snapshot is to be of, and the numbers that were added and removed since. A server that is
 // killed leaves that state.
-type owed struct {
+type scheduledSnapshot struct {
 	state   string // empty: it is being saved
 	changed map[uint32]struct{}
 }
 
-// watch notes the numbers that change from now on. The caller holds Keeper.mu.
-func (l *lane) watch() {
+// trackChanges notes the numbers that change from now on. The caller holds Keeper.mu.
+func (l *lane) trackChanges() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.owed = &owed{changed: map[uint32]struct{}{}}
+	l.scheduled = &scheduledSnapshot{changed: map[uint32]struct{}{}}
 }
 
-// owe has a snapshot be written of a state of the index, which had the numbers when the lane began to watch. The caller holds Keeper.mu.
-func (l *lane) owe(state string) {
+// scheduleSnapshot has a snapshot written of a state of the index, which had the numbers when the lane began to track changes. The caller holds Keeper.mu.
+func (l *lane) scheduleSnapshot(state string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.owed != nil {
-		l.owed.state = state
+	if l.scheduled != nil {
+		l.scheduled.state = state
 		l.wakeUp()
 	}
 }
 
-func (l *lane) owes() bool {
+func (l *lane) isScheduled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.owed != nil && l.owed.state != ""
+	return l.scheduled != nil && l.scheduled.state != ""
 }
 
 // changes notes that a number was added or removed. The caller holds mu.
 func (l *lane) changes(number uint32) {
-	if l.owed == nil {
+	if l.scheduled == nil {
 		return
 	}
-	if l.owed.changed[number] = struct{}{}; len(l.owed.changed) > mostChanged {
-		l.owed = nil
+	if l.scheduled.changed[number] = struct{}{}; len(l.scheduled.changed) > mostChanged {
+		l.scheduled = nil
 	}
 }
 
@@ -148,14 +148,14 @@ func (l *lane) added(number uint32) {
 	l.changes(number)
 }
 
-// pay writes the snapshot that is owed, without the numbers that have changed: digests tell whose their vectors are.
-func (l *lane) pay(ctx context.Context) {
+// writeScheduled writes the snapshot that is scheduled, without the numbers that have changed: digests tell whose their vectors are.
+func (l *lane) writeScheduled(ctx context.Context) {
 	l.work.Lock()
 	defer l.work.Unlock()
 	l.mu.Lock()
-	o := l.owed
+	o := l.scheduled
 	if o == nil || o.state == "" || !l.loaded || l.snapshot == o.state || l.set.Len() < leastSnapshot {
-		l.owed = nil
+		l.scheduled = nil
 		l.mu.Unlock()
 		return
 	}
@@ -164,41 +164,41 @@ func (l *lane) pay(ctx context.Context) {
 		_, changed := o.changed[number]
 		return changed
 	}
-	err := l.storeSnapshot(ctx, o.state, without, func(left int) error { return l.settle(o, left) })
+	err := l.storeSnapshot(ctx, o.state, without, func(left int) error { return l.confirm(o, left) })
 	if err == nil {
 		return
 	}
 	l.mu.Lock()
 	l.snapshot = ""
-	if l.owed == o {
-		l.owed = nil
+	if l.scheduled == o {
+		l.scheduled = nil
 	}
 	l.mu.Unlock()
-	if ctx.Err() == nil && !errors.Is(err, errUnsettled) {
+	if ctx.Err() == nil && !errors.Is(err, errOutdated) {
 		l.keeper.options.Logger.Warn("after a kill, vectors are assigned again", "embedder", l.name, "error", err)
 	}
 }
 
-// errUnsettled means that the index is being saved again, or too much changed.
-var errUnsettled = errors.New("the state of the index is no longer the last one")
+// errOutdated means that the index is being saved again, or too much changed.
+var errOutdated = errors.New("the state of the index is no longer the last one")
 
-// settle ends what is owed once its parts are written: all changes meanwhile were noted.
-func (l *lane) settle(o *owed, left int) error {
+// confirm ends the tracking of changes once the parts are written: all changes meanwhile were noted.
+func (l *lane) confirm(o *scheduledSnapshot, left int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.owed != o {
-		return errUnsettled
+	if l.scheduled != o {
+		return errOutdated
 	}
-	l.owed = nil
+	l.scheduled = nil
 	if l.snapshot = ""; left+len(o.changed) == 0 {
 		l.snapshot = o.state
 	}
 	return nil
 }
 
-// storeSnapshot stores the parts that have changed, and then the list of all, if settle allows it. The caller holds work, or nobody else uses the
+// storeSnapshot stores the parts that have changed, and then the list of all, if confirm allows it. The caller holds work, or nobody else uses the
 // lane.
-func (l *lane) storeSnapshot(ctx context.Context, state string, without func(uint32) bool, settle func(left int) error) error {
+func (l *lane) storeSnapshot(ctx context.Context, state string, without func(uint32) bool, confirm func(left int) error) error {
 	n, coded := l.set.Parts()
 	head, left := snapshotHead{State: state, Coded: coded, Files: l.snapshotFiles()}, 0
 	for i := range n {
@@ -213,9 +213,9 @@ func (l *lane) storeSnapshot(ctx context.Context, state string, without func(uin
 		head.Parts, left = append(head.Parts, p), left+out
 	}
 	if _, still := l.set.Parts(); still != coded {
-		return errUnsettled
+		return errOutdated
 	}
-	if err := settle(left); err != nil {
+	if err := confirm(left); err != nil {
 		return err
 	}
 	data, err := head.encode()

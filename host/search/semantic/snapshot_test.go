@@ -47,7 +47,7 @@ func filled(t *testing.T, s Settings) *world {
 	for i := range leastSnapshot + 300 {
 		w.say(fmt.Sprint("k", i), textOf(i))
 	}
-	w.settle()
+	w.awaitVectors()
 	return w
 }
 
@@ -72,7 +72,7 @@ func TestAStartAfterASavedStateAssignsVectorsByTheirNumbers(t *testing.T) {
 		t.Errorf("loading assigns %d vectors and leaves %d rows, want %d and none: the snapshot is not used", l.set.Len(), n, leastSnapshot+300)
 	}
 	again.keeper.Start(again)
-	again.settle()
+	again.awaitVectors()
 	if got := again.answers(); !slices.Equal(got, want) {
 		t.Errorf("after the start %.200v are near, before %.200v", got, want)
 	}
@@ -84,10 +84,10 @@ func TestAnEqualTextIsNotEmbeddedAgainAfterAStart(t *testing.T) {
 	s.Costly = true
 	w := restarted(t, filled(t, s), "state 1", s)
 	w.keeper.Start(w)
-	w.settle()
+	w.awaitVectors()
 	before := e.count()
 	w.say("again", textOf(7))
-	w.settle()
+	w.awaitVectors()
 	if got := e.count() - before; got != 0 {
 		t.Errorf("%d texts were embedded for one that has a vector, want none", got)
 	}
@@ -155,7 +155,7 @@ func TestASnapshotOfOtherNumbersOrDamagedIsNotUsed(t *testing.T) {
 				t.Errorf("loading assigns %d vectors by a snapshot that is not of these numbers, want none", n)
 			}
 			again.keeper.Start(again)
-			again.settle()
+			again.awaitVectors()
 			if got := again.answers(); !slices.Equal(got, want) {
 				t.Errorf("after the start %.200v are near, before %.200v", got, want)
 			}
@@ -198,9 +198,9 @@ func TestADamagedFileIsFoundAfterAStartByASnapshot(t *testing.T) {
 			}
 		}
 		again.keeper.Start(again)
-		again.settle()
+		again.awaitVectors()
 		await.That(t, "the damaged file is dropped", func() bool { return !slices.Contains(left.names(), file) })
-		again.settle()
+		again.awaitVectors()
 		if got := again.answers(); !slices.Equal(got, want) {
 			t.Errorf("byte %d: after the start %.200v are near, before %.200v", at, got, want)
 		}
@@ -254,7 +254,7 @@ func TestAPurgeErasesTheSnapshotToo(t *testing.T) {
 	s := atOnce(new(atomic.Int64))
 	w := restarted(t, filled(t, s), "state 1", s)
 	w.keeper.Start(w)
-	w.settle()
+	w.awaitVectors()
 	name := w.keeper.lanes()[0].snapshotName()
 	if !slices.Contains(w.blobs.names(), name) {
 		t.Fatalf("files %v, want the snapshot among them", w.blobs.names())
@@ -285,11 +285,11 @@ func TestStartsAfterAnyHistoryFindWhatAKeeperOfAllDocumentsFinds(t *testing.T) {
 			w.change(r, r.IntN(20)) // as the index is completed from the change log
 			w.keeper.Start(w)
 			if r.IntN(2) == 0 {
-				w.settle()
+				w.awaitVectors()
 				w.keeper.IndexFilled()
 			}
 			w.change(r, r.IntN(20))
-			w.settle()
+			w.awaitVectors()
 			w.matchesAnew(s, fmt.Sprintf("seed %d, round %d", seed, round))
 		}
 	}
@@ -328,7 +328,7 @@ func (w *world) matchesAnew(s Settings, when string) {
 	for number, r := range w.refs {
 		anew.addAs(number, r, w.docs[r])
 	}
-	anew.settle()
+	anew.awaitVectors()
 	if got, want := w.status().Vectors, anew.status().Vectors; got != want {
 		w.t.Fatalf("%s: %d vectors, want %d", when, got, want)
 	}
@@ -360,7 +360,7 @@ func (w *world) now() *world {
 func (w *world) paid() {
 	w.t.Helper()
 	l := w.keeper.lanes()[0]
-	await.That(w.t, "no snapshot is owed", func() bool { return !l.owes() })
+	await.That(w.t, "no snapshot is to be written", func() bool { return !l.isScheduled() })
 	l.work.Lock() // until it is stored
 	defer l.work.Unlock()
 }
@@ -374,7 +374,7 @@ func TestAStartAfterAKillAssignsVectorsByTheNumbersOfTheLastSave(t *testing.T) {
 	w.paid()
 	w.remove(3) // which the next start takes from the change log
 	w.say("later", textOf(9))
-	w.settle()
+	w.awaitVectors()
 	again := killed(t, w.blobs, saved, "state 1", s)
 	l := again.keeper.lanes()[0]
 	l.load(t.Context())
@@ -382,7 +382,7 @@ func TestAStartAfterAKillAssignsVectorsByTheNumbersOfTheLastSave(t *testing.T) {
 		t.Errorf("loading assigns %d vectors, want %d: the snapshot is not used", l.set.Len(), leastSnapshot+300)
 	}
 	again.keeper.Start(again)
-	again.settle()
+	again.awaitVectors()
 	if got := again.answers(); !slices.Equal(got, want) {
 		t.Errorf("after the start %.200v are near, before %.200v", got, want)
 	}
@@ -407,13 +407,13 @@ func TestASnapshotHasNoNumberThatChangedSinceItsState(t *testing.T) {
 			l.work.Unlock()
 			w.paid()
 			w.change(r, r.IntN(30))
-			w.settle()
+			w.awaitVectors()
 			when := fmt.Sprintf("seed %d, round %d", seed, round)
 			again := killed(t, w.blobs, saved, state, s)
 			again.change(r, r.IntN(20)) // as the index is completed from the change log
 			again.keeper.Start(again)
 			again.change(r, r.IntN(20))
-			again.settle()
+			again.awaitVectors()
 			again.matchesAnew(s, when)
 			w = again
 		}
@@ -427,7 +427,7 @@ func TestASnapshotIsUsedThoughFilesWereMerged(t *testing.T) {
 	say := func(times int) {
 		for range times {
 			w.say(fmt.Sprint("one", w.next), textOf(int(w.next)))
-			w.settle()
+			w.awaitVectors()
 		}
 	}
 	say(mergedAtOnce - 2)
@@ -447,6 +447,6 @@ func TestASnapshotIsUsedThoughFilesWereMerged(t *testing.T) {
 		t.Errorf("loading assigns %d vectors of %d, want those of the files that are there", n, saved.next)
 	}
 	again.keeper.Start(again)
-	again.settle()
+	again.awaitVectors()
 	again.matchesAnew(s, "after the start")
 }

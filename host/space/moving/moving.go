@@ -108,7 +108,7 @@ func (c *Copy) round(ctx context.Context) (err error) {
 		err = c.copyBlobs(ctx)
 	}
 	if err == nil {
-		err = c.to.Settle(ctx)
+		err = c.to.Sync(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("copy the space: %w", err)

@@ -375,7 +375,7 @@ func (e *Engine) prepare(tx *bbolt.Tx) error {
 	if err := beginHistory(tx); err != nil {
 		return err
 	}
-	if err := e.settle(tx); err != nil {
+	if err := e.continueCopy(tx); err != nil {
 		return err
 	}
 	return dropUnfinished(tx)

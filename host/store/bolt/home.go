@@ -6,9 +6,9 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// settle continues the space in a new incarnation if the file is a copy of the one that it was served from last: the original may go on, and
+// continueCopy continues the space in a new incarnation if the file is a copy of the one that it was served from last: the original may go on, and
 // would give its versions the same numbers. A file that was moved within a file system is no copy.
-func (e *Engine) settle(tx *bbolt.Tx) error {
+func (e *Engine) continueCopy(tx *bbolt.Tx) error {
 	mark := markOf(e.path())
 	meta := layout.InSpace(tx, layout.KindMeta)
 	last, err := meta.Read(layout.KeyHome)

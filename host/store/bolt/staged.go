@@ -137,8 +137,8 @@ func rememberRequest(tx *bbolt.Tx, r store.Requested) error {
 // PutDocument implements store.Staged: documents are files of the directory.
 func (stagedCopy) PutDocument(context.Context, store.Document) (uint64, error) { return 0, nil }
 
-// Settle implements store.Staged.
-func (c stagedCopy) Settle(ctx context.Context) error {
+// Sync implements store.Staged.
+func (c stagedCopy) Sync(ctx context.Context) error {
 	err := c.flush()
 	if err == nil {
 		err = c.writeMemos()

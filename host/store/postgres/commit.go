@@ -149,13 +149,13 @@ func (e *Engine) runWork(j *job) error {
 	})
 }
 
-// ready returns the error that writes fail with, and settles what is unsettled.
+// ready returns the error that writes fail with, and resolves a commit whose outcome is unknown.
 func (e *Engine) ready(ctx context.Context) error {
 	if err := e.Writable(); err != nil {
 		return err
 	}
-	if e.unsettled.Load() {
-		return e.settle(ctx)
+	if e.unresolved.Load() {
+		return e.raiseEpoch(ctx)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (e *Engine) tryCommit(ctx context.Context, jobs []*job) (p *plan, err error
 		case time.Now().Add(wait).After(until):
 			return failed(p, jobs), fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}
-		if e.unsettled.Load() && pending == nil {
+		if e.unresolved.Load() && pending == nil {
 			pending = p
 		}
 		time.Sleep(wait)

@@ -51,10 +51,10 @@ type Engine struct {
 	floors   map[store.BranchID]trim
 	watchers map[chan uint64]struct{}
 
-	epoch     int64          // the writer's
-	lasts     map[log]latest // the newest entries of collections that were appended to; the writer's
-	unsettled atomic.Bool    // the outcome of a commit is unknown
-	refused   atomic.Pointer[error]
+	epoch      int64          // the writer's
+	lasts      map[log]latest // the newest entries of collections that were appended to; the writer's
+	unresolved atomic.Bool    // the outcome of a commit is unknown
+	refused    atomic.Pointer[error]
 
 	cache   *cache // nil: the engine is read-only
 	holds   holding.Holds
@@ -142,9 +142,9 @@ func (e *Engine) takeOver(ctx context.Context) error {
 	return err
 }
 
-// settle raises the epoch of this engine, so that no statement of it that is still under way takes effect, and reads the head. It fails
+// raiseEpoch raises the epoch of this engine, so that no statement of it that is still under way takes effect, and reads the head. It fails
 // with ErrFenced if another engine has taken over.
-func (e *Engine) settle(ctx context.Context) error {
+func (e *Engine) raiseEpoch(ctx context.Context) error {
 	row := e.pool.QueryRow(ctx, `UPDATE alcove.spaces SET epoch = epoch + 1 WHERE space = $1 AND owner = $2 RETURNING epoch, head, micros`, e.space, e.owner)
 	err := e.adopt(row)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -159,7 +159,7 @@ func (e *Engine) adopt(row pgx.Row) error {
 		return err
 	}
 	clear(e.lasts)
-	e.unsettled.Store(false)
+	e.unresolved.Store(false)
 	e.announce(pointOf(version, micros), e.cache.clear)
 	return nil
 }

@@ -572,7 +572,7 @@ func (e *Engine) Requested(ctx context.Context, r store.Request) (done store.Com
 	if r == (store.Request{}) {
 		return done, false, ctx.Err()
 	}
-	if e.unsettled.Load() {
+	if e.unresolved.Load() {
 		if err := e.update(ctx, func(context.Context, pgx.Tx) error { return nil }); err != nil {
 			return done, false, err
 		}

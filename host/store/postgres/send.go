@@ -234,7 +234,7 @@ func (e *Engine) send(ctx context.Context, p *plan, known facts) (applied bool, 
 		err = errUnreplicated
 	}
 	if err != nil && !pgconn.SafeToRetry(err) && (isDisconnected(err) || ctx.Err() != nil) {
-		e.unsettled.Store(true)
+		e.unresolved.Store(true)
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(errSilent, err)
@@ -268,7 +268,7 @@ type unmet struct {
 // learn adds what the database told to the known facts. If it told nothing, the space is not as the plan takes it to be.
 func (e *Engine) learn(ctx context.Context, p *plan, known facts, list []unmet) error {
 	if len(list) == 0 {
-		return e.settle(ctx)
+		return e.raiseEpoch(ctx)
 	}
 	for _, u := range list {
 		switch u.Kind {

@@ -163,8 +163,8 @@ RETURNING revision`, c.space, d.Name, append([]byte{}, d.Data...)).Scan(&next)
 	return uint64(next), nil
 }
 
-// Settle implements store.Staged.
-func (c *stagedCopy) Settle(ctx context.Context) error {
+// Sync implements store.Staged.
+func (c *stagedCopy) Sync(ctx context.Context) error {
 	err := c.flush()
 	if err == nil {
 		err = c.closeBlob()

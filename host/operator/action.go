@@ -12,8 +12,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// Deed is an act that a person carries out.
-type Deed struct {
+// Action is an act, by whom, and what of.
+type Action struct {
 	Person Person
 	Act    string
 	About  string // what of, without values, keys of memories and secrets
@@ -21,10 +21,10 @@ type Deed struct {
 
 // Recorder records what operators do.
 type Recorder interface {
-	// Began records a deed before it is done. The caller calls failed if it is not.
-	Began(Deed) (failed func(error))
-	// Refused records a deed that the person's role does not permit.
-	Refused(d Deed, rule string)
+	// Began records an action before it is done. The caller calls failed if it is not.
+	Began(Action) (failed func(error))
+	// Refused records an action that the person's role does not permit.
+	Refused(d Action, rule string)
 }
 
 // entered returns the binding behind the one door through which all acts pass: it asks for the role and records what is done.
@@ -57,7 +57,7 @@ func (b Binding) entered(to Recorder) Binding {
 
 // enter returns what is called with the outcome of a request, or why its person may not make it.
 func (b Binding) enter(ctx context.Context, request json.RawMessage, to Recorder) (failed func(error), err error) {
-	d := Deed{Person: PersonOf(ctx), Act: b.name}
+	d := Action{Person: PersonOf(ctx), Act: b.name}
 	needed := Needs(b.name, request)
 	if !d.Person.may().Covers(needed) {
 		rule := "role " + string(needed)
