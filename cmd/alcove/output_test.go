@@ -24,7 +24,7 @@ func onlyRead() []string {
 		"family verify", "family verify --key", "family verify --signature", "import", "lock apply", "lock apply --modules", "mcp --folder", "mcp --project", "purge --set-aside", "replay", "replay --since", "restore",
 		"restore --keep-settings", "root add", "root add --max-bytes", "serve --admin-cert", "serve --admin-clients", "serve --admin-key", "serve --audit-keep", "serve --audit-syslog-ca", "serve --auto", "serve --cluster-key-file", "serve --config", "serve --embedder-key-file", "serve --embedder-path",
 		"serve --credentials-file", "serve --identity-file", "serve --passphrase-file", "serve --families-dir", "serve --locked", "serve --log-requests", "serve --socket", "serve --tls-cert", "hub init --tls-cert", "hub init --tls-key", "serve --tls-key", "site add --secret-file",
-		"site add --secret-stdin", "backup --path-style", "restore --path-style", "serve --path-style", "space move --to", "space move --to-file", "version", "version --check", "version --key",
+		"site add --secret-stdin", "space move --to", "space move --to-file", "version", "version --check", "version --key",
 		"project link", "project unlink", // they write projects.json in the data directory, which no argument names
 		"family gen",                                 // its files are the package's: TestOnlyRegularFilesAreReplacedByWhatIsGenerated
 		"family meter", "family pack", "family sign", // each has a case of its flag

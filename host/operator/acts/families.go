@@ -42,7 +42,7 @@ func (a Acts) families() []operator.Binding {
 		operator.RollBackFamily.By(decide(f, named(f.Rollback))).Changing(),
 		operator.RemoveFamily.By(named(f.Remove)).Changing(),
 		operator.GrantFamily.By(decide(f, at(f.Grant))).Changing(),
-		operator.ProposeChange.By(at(f.Propose)),
+		operator.ProposeChange.By(at(f.Propose)).Reading(),
 		operator.TrustKeys.By(at(f.Trust)).Changing(),
 		operator.GetPosture.By(show(a.posture)).Reading(),
 		operator.SetPosture.By(at(a.setPosture)).Changing(),
