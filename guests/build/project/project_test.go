@@ -12,7 +12,7 @@ import (
 )
 
 // mostBytes is how many bytes templates add to a program at most.
-const mostBytes = 256 << 10
+const mostBytes = 240 << 10
 
 func collected(t *testing.T) project.Templates {
 	t.Helper()

@@ -47,7 +47,7 @@ func Described(text, name string, said []Directive) (description, docs string) {
 	return first, strings.Join(paragraphs, "\n\n")
 }
 
-// oneLine is a comment as a description: without the name of what it describes. Where an article follows, it is a verb, as in Add a card.
+// oneLine is a comment as a description: without the name of what it describes. Before an article it is a verb.
 func oneLine(text, name string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	next, _, _ := strings.Cut(strings.TrimPrefix(text, name+" "), " ")

@@ -256,3 +256,24 @@ func toolWords() []string {
 
 // ToolName is the name in what //alcove:tool says; empty: it says none.
 func ToolName(rest string) string { return NameIn(rest, toolWords()) }
+
+// Annotate adds what a source leaves out: hints are false, a tool that only reads is idempotent, the title is its name.
+func Annotate(a *abi.Annotations, short string) {
+	for _, hint := range []**bool{&a.ReadOnly, &a.Destructive, &a.Idempotent, &a.OpenWorld} {
+		if *hint == nil {
+			*hint = new(false)
+		}
+	}
+	if *a.ReadOnly {
+		a.Idempotent = new(true)
+	}
+	if a.Title == "" {
+		a.Title = Upper(strings.ReplaceAll(Snake(short), "_", " "))
+	}
+}
+
+// Short is the name of a tool without that of its family.
+func Short(family, tool string) string {
+	tool = strings.TrimPrefix(tool, "memory_")
+	return strings.TrimPrefix(tool, strings.ReplaceAll(family, "-", "_")+"_")
+}
