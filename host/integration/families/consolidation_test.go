@@ -146,21 +146,24 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 
 // A search waits 500 ms for a family to rank, so this test has the processors to itself.
 func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a family has 500 ms to rank, which instrumented packages beside it can use up")
-	}
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	put(t, s, memoryOf("one", "the harbour office in Hamburg opens at nine"), memoryOf("two", "the harbour office in Hamburg opens at nine o'clock sharp"))
 	on(t, f, "ranking", abi.HookRank)
+	// On a busy machine the family can exceed its time to rank. A note says so, and the search is repeated.
 	first := func() string {
 		found, err := server.As(s, "").Search(t.Context(), memory.Search{Text: "harbour office Hamburg"})
-		if err != nil || len(found.Hits) != 2 || len(found.Notes) > 0 {
-			t.Fatalf("Search = %+v, %v, want 2 hits and no notes", found, err)
+		if err != nil || len(found.Hits) != 2 {
+			t.Fatalf("Search = %+v, %v, want 2 hits", found, err)
+		}
+		if len(found.Notes) > 0 {
+			return ""
 		}
 		return found.Hits[0].Key
 	}
-	if got := first(); got != "one" {
-		t.Fatalf("%s is first", got)
+	ranked := ""
+	await.That(t, "a search is ranked in time", func() bool { ranked = first(); return ranked != "" })
+	if ranked != "one" {
+		t.Fatalf("%s is first", ranked)
 	}
 	for range 5 {
 		ask(t, f, "memory_rank_feedback", `{"query":"harbour office Hamburg","useful":["two"],"useless":["one"]}`, nil)
