@@ -108,7 +108,7 @@ func (a *app) spaceCreateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "create NAME", Short: "Create an empty space", Args: arguments(1, 1),
 		Example: `  alcove space create work
-  alcove --space work key create --agent ann
+  alcove --space work key create --agent ann --namespaces '*'
   alcove connect claude-code --space work`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withSpaces(func(f folder.Folder) error {
@@ -119,7 +119,7 @@ func (a *app) spaceCreateCommand() *cobra.Command {
 				if a.asJSON {
 					return a.printJSON(folder.Space{Name: args[0], Dir: dir})
 				}
-				return a.printf("made the space %s in %s\n  alcove --space %s key create --agent NAME    makes a key of it\n", args[0], dir, args[0])
+				return a.printf("made the space %s in %s\n  alcove --space %s key create --agent NAME --namespaces '*'    makes a key of it\n", args[0], dir, args[0])
 			})
 		},
 	}
