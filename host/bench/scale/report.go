@@ -116,13 +116,19 @@ type Peer struct {
 	CPU      float64 `json:"cpu_ms,omitempty"` // of a question, in all processes that have to do with it; 0: not measured
 }
 
-// Ratio is the program's median to a peer's; 0: there is none.
-func (s Size) Ratio(peer string) float64 {
-	return ratio(s.Peers["alcove"].Question.P50, s.Peers[peer].Question.P50)
+// Names of the program among the peers: as it is asked by default, by words and vectors, and by words alone, as the libraries are.
+const (
+	Ours        = "alcove"
+	OursLexical = "alcove-lexical"
+)
+
+// Ratio is the median of one peer divided by that of another, 0 if either was not measured.
+func (s Size) Ratio(a, b string) float64 {
+	return ratio(s.Peers[a].Question.P50, s.Peers[b].Question.P50)
 }
 
 // ratioOfCPU is Ratio for processor time, which other work of the machine changes less.
-func (s Size) ratioOfCPU(peer string) float64 { return ratio(s.Peers["alcove"].CPU, s.Peers[peer].CPU) }
+func (s Size) ratioOfCPU(a, b string) float64 { return ratio(s.Peers[a].CPU, s.Peers[b].CPU) }
 
 func ratio(ours, theirs float64) float64 {
 	if ours == 0 || theirs == 0 {

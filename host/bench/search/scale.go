@@ -179,10 +179,19 @@ func (s *scaled) compare(ctx context.Context, size *scale.Size, server *scale.Se
 	if len(size.Peers) == 0 {
 		return nil
 	}
-	size.Peers["alcove"] = scale.Peer{Version: "over stdio", Bytes: size.Bytes.Index, Build: size.Store.Seconds}
-	before := s.used(server)
-	took, err := s.ask(ctx, size.N, server)
-	after := s.used(server)
+	size.Peers[scale.Ours] = scale.Peer{Version: "over stdio", Bytes: size.Bytes.Index, Build: size.Store.Seconds}
+	size.Peers[scale.OursLexical] = scale.Peer{Version: "over stdio, mode lexical", Bytes: size.Bytes.Index, Build: size.Store.Seconds}
+	if err := s.compareBy(ctx, size, server, scale.Ours, map[string]any{}, s.growing); err != nil {
+		return err
+	}
+	return s.compareBy(ctx, size, server, scale.OursLexical, map[string]any{"mode": "lexical"}, nil)
+}
+
+// compareBy asks the program, whose figures get a name, with further arguments, and libraries.
+func (s *scaled) compareBy(ctx context.Context, size *scale.Size, server *scale.Server, name string, arguments map[string]any, libraries map[string]growing) error {
+	before := s.used(server, name)
+	took, err := s.ask(ctx, size.N, server, name, arguments, libraries)
+	after := s.used(server, name)
 	for name, list := range took {
 		p := size.Peers[name]
 		p.Question = scale.LatencyOf(list)
@@ -192,11 +201,11 @@ func (s *scaled) compare(ctx context.Context, size *scale.Size, server *scale.Se
 	return err
 }
 
-// used is the processor time of those whose processes do nothing else, where the system tells it.
-func (s *scaled) used(server *scale.Server) map[string]time.Duration {
+// used is the processor time of those whose processes do nothing else, where the system tells it. The program's has the given name.
+func (s *scaled) used(server *scale.Server, name string) map[string]time.Duration {
 	used := map[string]time.Duration{}
 	if d, err := server.CPU(); err == nil {
-		used["alcove"] = d.Server + d.Client
+		used[name] = d.Server + d.Client
 	}
 	if x, ok := s.growing["xapian"].(*ofXapian); ok {
 		used["xapian"] = x.used
@@ -206,19 +215,20 @@ func (s *scaled) used(server *scale.Server) map[string]time.Duration {
 
 const warming = 20 // questions that do not count
 
-func (s *scaled) ask(ctx context.Context, n int, server *scale.Server) (map[string][]time.Duration, error) {
+func (s *scaled) ask(ctx context.Context, n int, server *scale.Server, name string, arguments map[string]any, libraries map[string]growing) (map[string][]time.Duration, error) {
 	took := map[string][]time.Duration{}
 	for i := range textQueries + warming {
 		text, err := scale.Question(s.bench.Texts, n, i, 2, 5)
 		if err != nil {
 			return nil, err
 		}
-		_, d, err := server.Call(ctx, "memory_search", map[string]any{"query": text, "k": 10})
+		arguments["query"], arguments["k"] = text, 10
+		_, d, err := server.Call(ctx, "memory_search", arguments)
 		if err != nil {
 			return nil, err
 		}
-		round := map[string]time.Duration{"alcove": d}
-		for name, l := range s.growing {
+		round := map[string]time.Duration{name: d}
+		for name, l := range libraries {
 			start := time.Now()
 			if _, err := l.search(text); err != nil {
 				return nil, fmt.Errorf("ask %s: %w", name, err)
