@@ -49,7 +49,8 @@ func ask(t testing.TB, raw []byte, tool, arguments string) (*sandbox.Result, []s
 	box, err := sandbox.New(sandbox.Config{Interpret: true})
 	must.Do(t, err)
 	defer func() { must.Do(t, box.Close()) }()
-	m, err := box.Admit(t.Context(), packed, sandbox.Options{})
+	// The interpreter is slow, and a busy machine makes it slower. What it runs within is not tested here.
+	m, err := box.Admit(t.Context(), packed, sandbox.Options{Limits: abi.Limits{CPUMS: 60_000, WallMS: 300_000}})
 	must.Do(t, err)
 	var lines []string
 	payload := fmt.Sprintf(`{"tool":%q,"arguments":%s,"config":{},"context":{"now":"2026-01-02T03:04:05Z","request_id":"r1"}}`, tool, arguments)
