@@ -49,17 +49,20 @@ func (l *lane) loadAll(ctx context.Context) error {
 	l.mu.Lock()
 	l.files = opened // in the order of their names
 	l.mu.Unlock()
-	if !l.restore(ctx, head) {
+	restored := l.restore(ctx, head)
+	l.mu.Lock()
+	l.endRestoring() // searches need nothing of what follows
+	l.mu.Unlock()
+	if !restored {
 		for _, f := range opened { // before any of their vectors is assigned
 			l.examineFile(ctx, f)
 		}
 	}
+	l.findUnclaimed()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.loaded = true
-	l.endRestoring()
-	l.findUnclaimed()
 	l.noteTexts()
+	l.loaded = true
 	return nil
 }
 
@@ -166,19 +169,29 @@ func (l *lane) leave(f *file) {
 	l.wakeUp()
 }
 
-// findUnclaimed notes the rows of files that are no document's. The caller holds work and mu.
+// findUnclaimed notes the rows of files that are no document's. Searches go on between files. The caller holds work, so only removals of
+// documents change which rows those are, and note them.
 func (l *lane) findUnclaimed() {
+	l.mu.Lock()
 	open := slices.DeleteFunc(slices.Clone(l.files), func(f *file) bool { return l.set.Uses(f) == f.rows })
 	of := l.numbers(open)
+	l.mu.Unlock()
 	for _, f := range open {
-		for i := range uint32(f.rows) {
-			if of[f][i] != none {
-				continue
-			}
-			key, _, err := f.digests(i)
-			if _, twice := l.known[key]; !twice && err == nil {
-				l.known[key] = location{f, i}
-			}
+		l.noteUnclaimed(f, of[f])
+	}
+}
+
+// noteUnclaimed notes the rows of a file that have no number. The caller holds work.
+func (l *lane) noteUnclaimed(f *file, numbers []uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, number := range numbers {
+		if number != none {
+			continue
+		}
+		key, _, err := f.digests(uint32(i))
+		if _, twice := l.known[key]; !twice && err == nil {
+			l.known[key] = location{f, uint32(i)}
 		}
 	}
 }

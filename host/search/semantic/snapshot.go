@@ -88,9 +88,10 @@ func (l *lane) partName(number uint64) string {
 	return fmt.Sprintf("%s%s/%s%016x", blobPrefix, l.id, partPrefix, number)
 }
 
-// saveSnapshot stores a snapshot of numbers as a state of the index has them. Nobody else uses the lane.
+// saveSnapshot stores a snapshot of numbers as a state of the index has them. Documents that still wait for a vector are not in it; the next
+// start finds them. Nobody else uses the lane.
 func (l *lane) saveSnapshot(ctx context.Context, state string) error {
-	if state == "" || l.snapshot == state || !l.loaded || !l.queue.isEmpty() || l.set.Len() < leastSnapshot {
+	if state == "" || l.snapshot == state || !l.loaded || l.set.Len() < leastSnapshot {
 		return nil
 	}
 	return l.storeSnapshot(ctx, state, nil, func(left int) error {

@@ -1,6 +1,7 @@
 package semantic
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -75,6 +76,26 @@ func TestAStartAfterASavedStateAssignsVectorsByTheirNumbers(t *testing.T) {
 	again.awaitVectors()
 	if got := again.answers(); !slices.Equal(got, want) {
 		t.Errorf("after the start %.200v are near, before %.200v", got, want)
+	}
+}
+
+func TestASnapshotIsSavedThoughADocumentWaits(t *testing.T) {
+	e := &letters{}
+	s := byLetters(e)
+	w := filled(t, s)
+	e.failing(errors.New("away"))
+	late := w.say("late", "zzzz")
+	again := restarted(t, w, "state 1", s)
+	l := again.keeper.lanes()[0]
+	l.load(t.Context())
+	if n := again.unclaimed(); l.set.Len() != leastSnapshot+300 || n != 0 {
+		t.Errorf("loading assigns %d vectors and leaves %d rows, want %d and none: the snapshot is not used", l.set.Len(), n, leastSnapshot+300)
+	}
+	e.failing(nil)
+	again.keeper.Start(again)
+	again.awaitVectors()
+	if got := again.nearest("zzzz", 1); !slices.Equal(got, []uint32{late}) {
+		t.Errorf("%v is nearest to the text of the document that waited, want %d", got, late)
 	}
 }
 
