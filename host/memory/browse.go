@@ -68,7 +68,7 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	if err := b.find(ctx); err != nil {
 		return Found{}, s.translate("search", err)
 	}
-	list := b.firsts.sorted()
+	list := b.top.sorted()
 	list = list[min(q.Offset, len(list)):]
 	found := Found{Total: b.total}
 	if len(list) > q.K {
@@ -95,14 +95,14 @@ type orderedSearch struct {
 	digest [8]byte   // of the search and its branch
 	filter search.Filter
 	from   *position // nil: the first page
-	firsts firsts
+	top    topCandidates
 	total  int
 }
 
 // browsing reads the cursor and fixes the version to show.
 func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch, error) {
 	asked := q.indexQuery()
-	b := &orderedSearch{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
+	b := &orderedSearch{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, top: topCandidates{most: q.Offset + q.K + 1}, filter: search.Filter{
 		Prefix: q.Prefix, Text: q.Text, Question: q.question, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{Since: q.Since, Until: q.Until}}}
 	if len(b.filter.States) == 0 {
 		b.filter.States = []string{string(Active)}
@@ -163,7 +163,7 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 		}
 	}
 	if tallied {
-		most = b.firsts.most // no need to examine the others
+		most = b.top.most // no need to examine the others
 	}
 	if tallied {
 		if done, err := b.fromCommits(ctx); done || err != nil {
@@ -179,7 +179,7 @@ func (b *orderedSearch) find(ctx context.Context) (err error) {
 				b.total++
 			}
 			b.consider(c, counted)
-			return !c.InOrder || len(b.firsts.list) < b.firsts.most
+			return !c.InOrder || len(b.top.list) < b.top.most
 		})
 	})
 }
@@ -189,7 +189,7 @@ func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) 
 	if b.q.collection() != memories || !isByTime(b.q.Order, &b.filter) {
 		return false, nil
 	}
-	r, ok, err := b.space.recently(ctx, b.view, b.q.Order, b.from.instant(), b.firsts.most, func(in string) bool {
+	r, ok, err := b.space.recently(ctx, b.view, b.q.Order, b.from.instant(), b.top.most, func(in string) bool {
 		return namespace.Selects(b.q.Namespaces, in) && (b.q.Project == "" || !namespace.Beside(b.q.Project, in))
 	})
 	if !ok || err != nil {
@@ -200,10 +200,10 @@ func (b *orderedSearch) fromCommits(ctx context.Context) (done bool, err error) 
 		if test.Admits(c) {
 			b.consider(c, counters.Present{})
 		}
-		return b.firsts.enough(c)
+		return b.top.enough(c)
 	})
 	if !done {
-		b.firsts = firsts{most: b.firsts.most}
+		b.top = topCandidates{most: b.top.most}
 	}
 	return done, err
 }
@@ -214,7 +214,7 @@ func (b *orderedSearch) consider(c *search.Columns, counted counters.Present) bo
 	if b.from != nil && at.compare(b.from) <= 0 {
 		return false
 	}
-	b.firsts.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
+	b.top.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
 	return true
 }
 
@@ -243,16 +243,16 @@ func (b *orderedSearch) byCounters(ctx context.Context, within search.View, coun
 			if b.consider(c, counted) {
 				added++
 			}
-			return added < b.firsts.most
+			return added < b.top.most
 		})
 		if err != nil {
 			return false, err
 		}
 	}
-	if len(b.firsts.list) >= b.firsts.most {
+	if len(b.top.list) >= b.top.most {
 		return true, nil
 	}
-	rest := search.Ordering{By: search.ByName, Most: b.firsts.most}
+	rest := search.Ordering{By: search.ByName, Most: b.top.most}
 	if b.from != nil && b.from.value == 0 {
 		rest.After = &search.Place{Namespace: b.from.namespace, Key: b.from.key}
 	}
@@ -260,7 +260,7 @@ func (b *orderedSearch) byCounters(ctx context.Context, within search.View, coun
 		if b.q.Order.value(c, counted.Of(c.Namespace, c.Key)) == 0 {
 			b.consider(c, counted)
 		}
-		return !c.InOrder || len(b.firsts.list) < b.firsts.most
+		return !c.InOrder || len(b.top.list) < b.top.most
 	})
 }
 

@@ -262,7 +262,7 @@ func (a *Access) mayWriteAllOf(ctx context.Context, b *lineage.Branch) error {
 // mergedAlready returns an error if a branch has unmerged changes.
 func (a *Access) mergedAlready(ctx context.Context, b *lineage.Branch) error {
 	s := a.space
-	heirs := s.heirs(b)
+	heirs := s.successors(b)
 	changes, hidden, err := a.unmerged(ctx, b, heirs)
 	var e *Error
 	if errors.As(err, &e) && e.Code == Exhausted {
@@ -306,8 +306,8 @@ func lostWords(changes, logged int, hidden bool) string {
 	return strings.Join(parts, " and ")
 }
 
-// heirs returns the branches that may have the changes of a branch: its parent and those that merged it, or else the default branch.
-func (s *Space) heirs(b *lineage.Branch) []string {
+// successors returns the branches that may have the changes of a branch: its parent and those that merged it, or else the default branch.
+func (s *Space) successors(b *lineage.Branch) []string {
 	var names []string
 	add := func(other *lineage.Branch) {
 		if other != nil && !other.Deleted && !slices.Contains(names, other.Name) {

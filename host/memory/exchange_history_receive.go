@@ -66,7 +66,7 @@ func (a *Access) ReceiveHistory(ctx context.Context, in ReceivedHistory, w Write
 		err = r.keep(ctx, w)
 	}
 	if err == nil {
-		err = r.goOn(ctx, place)
+		err = r.savePosition(ctx, place)
 	}
 	if err != nil {
 		return HistoryResult{}, s.translate("receive histories", err)
@@ -78,12 +78,12 @@ func (a *Access) ReceiveHistory(ctx context.Context, in ReceivedHistory, w Write
 type receivingHistory struct {
 	receiving
 	in   ReceivedHistory
-	has  map[store.Key]*had
+	has  map[store.Key]*receivedState
 	done HistoryResult
 }
 
-// had is what a branch has of a memory.
-type had struct {
+// receivedState is what a branch has of a memory.
+type receivedState struct {
 	origins map[provenance.Version]bool
 	purged  map[string]bool // digests
 	others  int             // versions of other spaces
@@ -125,7 +125,7 @@ type arrival struct {
 // keep stages the versions that are kept.
 func (r *receivingHistory) keep(ctx context.Context, w Write) error {
 	var list []arrival
-	r.has = map[store.Key]*had{}
+	r.has = map[store.Key]*receivedState{}
 	for _, e := range r.in.Versions {
 		key := memoryKey(e.Namespace, e.Key)
 		has, err := r.hadOf(ctx, key)
@@ -147,7 +147,7 @@ func (r *receivingHistory) keep(ctx context.Context, w Write) error {
 }
 
 // arrivals returns the versions of a memory in a received one, which may have several origins.
-func (r *receivingHistory) arrivals(e Exchanged, key store.Key, is *record.Record, has *had) (list []arrival) {
+func (r *receivingHistory) arrivals(e Exchanged, key store.Key, is *record.Record, has *receivedState) (list []arrival) {
 	for _, from := range e.Origins {
 		switch {
 		case has.origins[from], r.isOwn(from), r.isGone(is, has):
@@ -175,7 +175,7 @@ func (r *receivingHistory) isOwn(v provenance.Version) (own bool) {
 }
 
 // isGone reports whether a version has expired or was purged here.
-func (r *receivingHistory) isGone(is *record.Record, has *had) bool {
+func (r *receivingHistory) isGone(is *record.Record, has *receivedState) bool {
 	if is.Expires != 0 && is.Expires <= r.stage.now.UnixMicro() {
 		return true
 	}
@@ -195,11 +195,11 @@ func (r *receivingHistory) pastRecord(e Exchanged) (*record.Record, error) {
 }
 
 // hadOf reads what the branch has of a memory.
-func (r *receivingHistory) hadOf(ctx context.Context, key store.Key) (*had, error) {
+func (r *receivingHistory) hadOf(ctx context.Context, key store.Key) (*receivedState, error) {
 	if has := r.has[key]; has != nil {
 		return has, nil
 	}
-	has := &had{origins: map[provenance.Version]bool{}, purged: map[string]bool{}}
+	has := &receivedState{origins: map[provenance.Version]bool{}, purged: map[string]bool{}}
 	r.has[key] = has
 	s, view := r.stage.space, r.stage.branch.Lineage.At(r.head)
 	past, err := s.past(ctx, view, key, mostLooked)
@@ -229,7 +229,7 @@ func (r *receivingHistory) hadOf(ctx context.Context, key store.Key) (*had, erro
 	return has, nil
 }
 
-func (h *had) notePurged(e store.Entry) error {
+func (h *receivedState) notePurged(e store.Entry) error {
 	r, err := record.Of(e)
 	if err == nil && r != nil && r.Purged != "" {
 		h.purged[r.Purged] = true
@@ -296,8 +296,8 @@ func (r *receivingHistory) agreed(ctx context.Context, list []arrival, w Write) 
 	return append(first, rest...), err
 }
 
-// goOn stages the position of the exchange, or at its end the knowledge of the branch.
-func (r *receivingHistory) goOn(ctx context.Context, place store.Key) error {
+// savePosition stages the position of the exchange, or at its end the knowledge of the branch.
+func (r *receivingHistory) savePosition(ctx context.Context, place store.Key) error {
 	s := r.stage.space
 	if r.in.More {
 		return nil
@@ -315,7 +315,7 @@ func (r *receivingHistory) goOn(ctx context.Context, place store.Key) error {
 	if continued {
 		r.stage.set(site{Key: place}, nil)
 	}
-	if len(r.in.Versions) == 0 && !continued && !r.muchNews() {
+	if len(r.in.Versions) == 0 && !continued && !r.isCheckpointDue() {
 		return nil // otherwise two spaces that watch each other would exchange for ever
 	}
 	return r.learn(pastKnown)
@@ -324,7 +324,7 @@ func (r *receivingHistory) goOn(ctx context.Context, place store.Key) error {
 // idleVersions is how many new versions of another space can bring nothing before the branch records them as known.
 const idleVersions = 5000
 
-func (r *receivingHistory) muchNews() bool {
+func (r *receivingHistory) isCheckpointDue() bool {
 	had := r.known.Throughout(r.in.Scope)
 	for name, version := range r.in.Known.Throughout(r.in.Scope) {
 		if version > had[name]+idleVersions {

@@ -296,7 +296,7 @@ func TestACrashWhileTheIndexIsSavedLeavesItSearchable(t *testing.T) {
 	}
 	s.fill(t, "", 260, 420)
 	record(true)
-	err := errors.Join(s.index.Tend(t.Context()), s.index.SaveAll(t.Context(), s.engine, s.upkeep.UpTo()))
+	err := errors.Join(s.index.Maintain(t.Context()), s.index.SaveAll(t.Context(), s.engine, s.upkeep.UpTo()))
 	record(false)
 	resume()
 	if err != nil || len(images) == 0 {

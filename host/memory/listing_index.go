@@ -22,7 +22,7 @@ func (q *listing) byIndex(ctx context.Context) error {
 		return s.translate("list memories", err)
 	}
 	if !s.stillLive(q.stage.branch) { // the index dropped it
-		q.total, q.tallied, q.firsts = 0, false, firsts{most: q.firsts.most}
+		q.total, q.tallied, q.top = 0, false, topCandidates{most: q.top.most}
 		return q.byScan(ctx)
 	}
 	return s.reachable(ctx, view{branch: q.view.branch, lineage: q.view.lineage, past: true})
@@ -33,7 +33,7 @@ func (q *listing) fromCommits(ctx context.Context) (done bool, err error) {
 	if q.counts || q.Count != "" && !q.tallied || !isByTime(q.Order, &q.filter) {
 		return false, nil
 	}
-	r, ok, err := q.stage.space.recently(ctx, q.view, q.Order, q.from.instant(), q.firsts.most, func(in string) bool { return in == q.Namespace })
+	r, ok, err := q.stage.space.recently(ctx, q.view, q.Order, q.from.instant(), q.top.most, func(in string) bool { return in == q.Namespace })
 	if !ok || err != nil {
 		return false, err
 	}
@@ -41,10 +41,10 @@ func (q *listing) fromCommits(ctx context.Context) (done bool, err error) {
 		if q.test.Admits(c) {
 			q.consider(c, false)
 		}
-		return q.firsts.enough(c)
+		return q.top.enough(c)
 	})
 	if !done {
-		q.firsts = firsts{most: q.firsts.most}
+		q.top = topCandidates{most: q.top.most}
 		if !q.tallied {
 			q.total = 0
 		}
@@ -70,7 +70,7 @@ func (q *listing) ordering() search.Ordering {
 	if q.Count != "" && !q.tallied {
 		return search.Ordering{}
 	}
-	return q.Order.ordering(q.from, q.firsts.most)
+	return q.Order.ordering(q.from, q.top.most)
 }
 
 // stored considers a memory of the index.
@@ -89,7 +89,7 @@ func (t *Stage) changes(namespace string) bool {
 // fromCounters lists by counters in the way that looks at the fewest memories: all that the index admits, all with the
 // counters that the filter asks for, or both in the order of the listing until the page is full.
 func (q *listing) fromCounters(ctx context.Context, v search.View) error {
-	index, most := q.stage.space.index, q.firsts.most
+	index, most := q.stage.space.index, q.top.most
 	tested, all, err := index.Estimate(ctx, v, q.filter)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (q *listing) byCounters(ctx context.Context, v search.View, all int) error 
 		}
 	}
 	uncounted := all - q.counted.Size(q.Namespace, q.Order.counter(), 1, math.MaxInt64)
-	rest := search.Ordering{By: search.ByName, Most: among(q.firsts.most, all, uncounted)}
+	rest := search.Ordering{By: search.ByName, Most: among(q.top.most, all, uncounted)}
 	if q.from != nil && q.from.value == 0 {
 		rest.After = &search.Place{Namespace: q.Namespace, Key: q.from.key}
 	}

@@ -44,7 +44,7 @@ type listing struct {
 	counts  bool      // the filter or the order uses counters
 	counted counters.Present
 	known   *counters.Record // the counters of the memory to consider; nil: counted has them
-	firsts  firsts
+	top     topCandidates
 	total   int
 	tallied bool // total is known without the memories
 }
@@ -173,7 +173,7 @@ func (q *listing) limit() int { return q.stage.space.page(q.Limit) }
 // collect finds the page, by the index or by a scan, with staged changes.
 func (q *listing) collect(ctx context.Context, by func(context.Context) error) error {
 	find := func(counted counters.Present) error {
-		q.counted, q.total, q.tallied, q.firsts = counted, 0, false, firsts{most: q.limit() + 1} // one more reveals a next page
+		q.counted, q.total, q.tallied, q.top = counted, 0, false, topCandidates{most: q.limit() + 1} // one more reveals a next page
 		if err := by(ctx); err != nil {
 			return err
 		}
@@ -218,9 +218,9 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 	}
 	at := position{q.Order.value(c, counted), c.Namespace, c.Key}
 	if q.from == nil || at.compare(q.from) > 0 {
-		q.firsts.add(candidate{position: at, version: c.Version, staged: staged})
+		q.top.add(candidate{position: at, version: c.Version, staged: staged})
 	}
-	return !c.InOrder || len(q.firsts.list) < q.firsts.most
+	return !c.InOrder || len(q.top.list) < q.top.most
 }
 
 // byScan reads all memories of the namespace.
@@ -270,7 +270,7 @@ func (q *listing) addStaged() {
 
 // page reads the memories found. ok is false if one differs in the store.
 func (q *listing) page(ctx context.Context) (page Listed, ok bool, err error) {
-	t, found := q.stage, q.firsts.sorted()
+	t, found := q.stage, q.top.sorted()
 	if q.Count != "" {
 		page.Total = q.total
 	}
@@ -331,13 +331,13 @@ type candidate struct {
 	score   float64
 }
 
-// firsts keeps the first memories of a listing, in a binary heap with the last of them at the root.
-type firsts struct {
+// topCandidates keeps the first memories of a listing, in a binary heap with the last of them at the root.
+type topCandidates struct {
 	most int
 	list []candidate
 }
 
-func (f *firsts) add(c candidate) {
+func (f *topCandidates) add(c candidate) {
 	switch {
 	case len(f.list) < f.most:
 		f.list = append(f.list, c)
@@ -347,7 +347,7 @@ func (f *firsts) add(c candidate) {
 	}
 }
 
-func (f *firsts) up(i int) {
+func (f *topCandidates) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if f.list[i].compare(&f.list[parent].position) <= 0 {
@@ -359,7 +359,7 @@ func (f *firsts) up(i int) {
 }
 
 // replaceLast replaces the root by a candidate.
-func (f *firsts) replaceLast(c candidate) {
+func (f *topCandidates) replaceLast(c candidate) {
 	i := 0
 	for {
 		last := 2*i + 1
@@ -380,11 +380,11 @@ func (f *firsts) replaceLast(c candidate) {
 
 // enough reports whether a page has all its memories, after one of a walk: those behind it were not written or created later, and of those
 // of its commit the names are later.
-func (f *firsts) enough(c *search.Columns) bool {
+func (f *topCandidates) enough(c *search.Columns) bool {
 	return f.most > 0 && len(f.list) == f.most && f.list[0].compare(&position{c.Updated, c.Namespace, c.Key}) <= 0
 }
 
-func (f *firsts) sorted() []candidate {
+func (f *topCandidates) sorted() []candidate {
 	slices.SortFunc(f.list, func(x, y candidate) int { return x.compare(&y.position) })
 	return f.list
 }

@@ -704,7 +704,7 @@ func TestExpiredMemoriesAreFoundChangedAndDeletedWhereThatIsAskedFor(t *testing.
 	if missing, err := st.Patch(t.Context(), "", []Patch{{Key: "archived", State: Archived}}); err != nil || len(missing) != 1 {
 		t.Errorf("a patch finds an expired memory: missing %q, %v", missing, err)
 	}
-	err := st.Seeing(WithExpired, func() error {
+	err := st.WithExpiry(WithExpired, func() error {
 		if _, err := st.Patch(t.Context(), "", []Patch{{Key: "archived", State: Archived}, {Key: "revived", Clear: []string{"expires_at"}}}); err != nil {
 			return err
 		}

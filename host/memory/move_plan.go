@@ -267,7 +267,7 @@ func (run *moveRun) taken(m moved) Strategy {
 	return strategy
 }
 
-// leave counts the entries of a part that stay; for memories, also the branch's events.
+// listUnreverted counts the entries of a part that stay; for memories, also the branch's events.
 func (run *moveRun) leave(ctx context.Context, t *Stage, part movePart) error {
 	within, as := part.within, part.within.Collection
 	switch {

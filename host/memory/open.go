@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	running, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.background.Go(func() { s.upkeep.Fill(running) })
-	s.background.Go(func() { s.upkeep.Tend(running) })
+	s.background.Go(func() { s.upkeep.Run(running) })
 	if s.readOnly {
 		return s, nil
 	}

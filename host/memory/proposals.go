@@ -181,7 +181,7 @@ func (t *Stage) continued(ctx context.Context, c Commit) (*lineage.Branch, error
 	if fits {
 		var err error
 		version = max(t.version, open.At)
-		if fits, err = t.standsOn(ctx, open, version); err != nil {
+		if fits, err = t.isBasedOn(ctx, open, version); err != nil {
 			return nil, err
 		}
 	}
@@ -196,8 +196,8 @@ func (t *Stage) continued(ctx context.Context, c Commit) (*lineage.Branch, error
 	return nil, nil
 }
 
-// standsOn reports whether a proposal and the changes of the stage can both be based on a version.
-func (t *Stage) standsOn(ctx context.Context, open *lineage.Branch, version uint64) (bool, error) {
+// isBasedOn reports whether a proposal and the changes of the stage can both be based on a version.
+func (t *Stage) isBasedOn(ctx context.Context, open *lineage.Branch, version uint64) (bool, error) {
 	clear, err := t.space.rebases(ctx, open, t.home(), version)
 	if err != nil || !clear {
 		return false, err

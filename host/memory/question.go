@@ -20,9 +20,9 @@ func (r *remarks) note(text string, cut bool) {
 	r.notes, r.cut = append(r.notes, text), r.cut || cut
 }
 
-// hurried returns a context for an optional part of a search. It ends before the search's deadline, early enough to answer without the part,
+// withReserve returns a context for an optional part of a search. It ends before the search's deadline, early enough to answer without the part,
 // and after most at the latest; 0: no limit. cut reports whether the deadline of the search ended it.
-func hurried(ctx context.Context, most time.Duration) (short context.Context, cut func() bool, cancel context.CancelFunc) {
+func withReserve(ctx context.Context, most time.Duration) (short context.Context, cut func() bool, cancel context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	left := time.Until(deadline) * 3 / 4
 	switch {
@@ -62,7 +62,7 @@ func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query
 		}
 		return said, nil
 	}
-	short, cut, cancel := hurried(ctx, s.questionTime)
+	short, cut, cancel := withReserve(ctx, s.questionTime)
 	defer cancel()
 	asked.Vector, err = s.vectors.Embed(short, q.Embedder, q.Text)
 	switch {

@@ -48,7 +48,7 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, rema
 
 // orderBest has a hook order hits, and remarks that it failed.
 func (s *Space) orderBest(ctx context.Context, rank Ranker, v view, q Search, hits []search.Hit, said remarks) remarks {
-	short, cut, cancel := hurried(ctx, 0)
+	short, cut, cancel := withReserve(ctx, 0)
 	defer cancel()
 	if err := s.order(short, rank, v, q, hits); err != nil && ctx.Err() == nil {
 		said.note("the hits are in the server's own order: "+err.Error(), cut())

@@ -133,8 +133,8 @@ func TestAListByTimeGivesUpOnCommits(t *testing.T) {
 		}
 	}
 	q := must.Get(stage(t, s, "").listing(t.Context(), Listing{Order: ByUpdate, Limit: 1}))
-	if done, err := q.fromCommits(t.Context()); done || err != nil || len(q.firsts.list) > 0 {
-		t.Errorf("the commits complete a page: %t, %v, %v", done, err, q.firsts.list)
+	if done, err := q.fromCommits(t.Context()); done || err != nil || len(q.top.list) > 0 {
+		t.Errorf("the commits complete a page: %t, %v, %v", done, err, q.top.list)
 	}
 	page, err := stage(t, s, "").Select(t.Context(), Listing{Order: ByUpdate, Limit: 2})
 	if err != nil || !reflect.DeepEqual(keysOf(page.Memories), []string{"same", "listed"}) {

@@ -341,8 +341,8 @@ func (t *Stage) live(e store.Entry) (*record.Record, error) {
 	return &r, nil
 }
 
-// Seeing runs work with keys that find expired memories, or do not.
-func (t *Stage) Seeing(e Expiry, work func() error) error {
+// WithExpiry runs work with keys that find expired memories, or do not.
+func (t *Stage) WithExpiry(e Expiry, work func() error) error {
 	was := t.expiry
 	t.expiry = e
 	defer func() { t.expiry = was }()

@@ -143,7 +143,7 @@ func (p *undoRun) find(ctx context.Context) error {
 			lost++
 		}
 	}
-	p.leave(lost, events, internal)
+	p.listUnreverted(lost, events, internal)
 	return p.mergedElsewhere(ctx)
 }
 
@@ -181,8 +181,8 @@ func (p *undoRun) changes(ctx context.Context, on store.BranchID, version uint64
 // eventLog is the collection of the log.
 const eventLog = record.Events
 
-// leave names what an undo does not revert.
-func (p *undoRun) leave(lost, events int, internal map[string]int) {
+// listUnreverted names what an undo does not revert.
+func (p *undoRun) listUnreverted(lost, events int, internal map[string]int) {
 	left := func(format string, args ...any) { p.result.Left = append(p.result.Left, fmt.Sprintf(format, args...)) }
 	if lost > 0 {
 		left("%d commits are older than the history that is kept", lost)

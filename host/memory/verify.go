@@ -28,7 +28,7 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	report, err := integrity.Space{
 		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.upkeep.Await, Purges: s.purges.Load,
 		Log:     s.verifyLogs,
-		Exclude: s.excludeCare, Distrust: s.upkeep.Distrust, Explain: s.translate,
+		Exclude: s.blockRemovals, RequireRebuild: s.upkeep.RequireRebuild, Explain: s.translate,
 	}.Check(ctx)
 	if err != nil {
 		return report, err
@@ -41,8 +41,8 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	return report, err
 }
 
-// excludeCare blocks trims, purges and reclaims of branches until allow is called.
-func (s *Space) excludeCare() (allow func()) {
+// blockRemovals blocks trims, purges and reclaims of branches until allow is called.
+func (s *Space) blockRemovals() (allow func()) {
 	s.branching.Lock()
 	s.writing.RLock()
 	return func() {

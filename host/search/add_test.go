@@ -87,7 +87,7 @@ func TestSearchesBesideBatchesSeeWholeBatches(t *testing.T) {
 					docs[i].Key = fmt.Sprint(b, "/", i)
 				}
 				x.Apply(docs...)
-				if err := x.Tend(t.Context()); err != nil {
+				if err := x.Maintain(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}

@@ -24,7 +24,7 @@ func TestADocumentIsWrittenFewTimes(t *testing.T) {
 			docs = append(docs, Doc{Branch: 1, Version: uint64(n*tail + i + 1), Namespace: "n", Collection: "c", Key: fmt.Sprint(n*tail + i), State: Active, Text: []string{"word"}})
 		}
 		x.Apply(docs...)
-		if err := x.Tend(t.Context()); err != nil {
+		if err := x.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := x.Save(t.Context(), s, docs[tail-1].Version); err != nil {
@@ -84,7 +84,7 @@ func BenchmarkSearchBesideMerging(b *testing.B) {
 						version++
 					}
 					x.Apply(batch...)
-					if err := x.Tend(b.Context()); err != nil {
+					if err := x.Maintain(b.Context()); err != nil {
 						b.Error(err)
 					}
 				}

@@ -65,15 +65,15 @@ func (x *Index) semanticRemove(number uint32) {
 	}
 }
 
-// tellSaving notifies the Semantic that a save has collected the numbers. The caller holds mu.
-func (x *Index) tellSaving() {
+// notifySaving notifies the Semantic that a save has collected the numbers. The caller holds mu.
+func (x *Index) notifySaving() {
 	if s := x.vectors(); s != nil {
 		s.Saving()
 	}
 }
 
-// tellSaved notifies the Semantic of the saved state that has the last collected numbers. The caller holds mu.
-func (x *Index) tellSaved(state string) {
+// notifySaved notifies the Semantic of the saved state that has the last collected numbers. The caller holds mu.
+func (x *Index) notifySaved(state string) {
 	if s := x.vectors(); s != nil {
 		s.Saved(state)
 	}

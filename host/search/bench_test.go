@@ -71,7 +71,7 @@ func fill(tb testing.TB, x *Index, n int) {
 		docs := c.docs(from, min(1000, n-from))
 		began := time.Now()
 		x.Apply(docs...)
-		if err := x.Tend(tb.Context()); err != nil {
+		if err := x.Maintain(tb.Context()); err != nil {
 			tb.Fatal(err)
 		}
 		spent += time.Since(began)
@@ -142,7 +142,7 @@ func BenchmarkConversations(b *testing.B) {
 					Said: docs[i].Time, Role: kind.roles[at%2]}
 			}
 			x.Apply(docs...)
-			if err := x.Tend(b.Context()); err != nil {
+			if err := x.Maintain(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -181,7 +181,7 @@ func BenchmarkQuestions(b *testing.B) {
 			docs[i] = doc()
 		}
 		x.Apply(docs...)
-		if err := x.Tend(b.Context()); err != nil {
+		if err := x.Maintain(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -193,7 +193,7 @@ func BenchmarkQuestions(b *testing.B) {
 	child := View{Lineage: store.Lineage{{Branch: 2, At: store.Latest}, {Branch: 1, At: uint64(n)}}}
 	x.Apply(Doc{Branch: 2, Version: uint64(2 * n), Namespace: "a", Collection: "memory", Key: "m/000000001", Text: []string{"other"}, State: Active})
 	x.wanted[columnID{kind: byTag}] = true
-	if err := x.Tend(b.Context()); err != nil {
+	if err := x.Maintain(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	for _, kind := range []struct {

@@ -55,7 +55,7 @@ func large(t *testing.T, n int, turns bool) (x *Index, views map[string]View) {
 	}
 	apply := func(docs []Doc) {
 		x.Apply(docs...)
-		if err := x.Tend(t.Context()); err != nil {
+		if err := x.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestFiltersByColumnsAdmitWhatTestsOfEachDocumentAdmit(t *testing.T) {
 			return list
 		}
 		want := ask()
-		if err := x.Tend(t.Context()); err != nil {
+		if err := x.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range x.branches[1].parts {

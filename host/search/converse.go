@@ -60,9 +60,9 @@ type turnScore struct {
 	score                float64 // the score, at the end; before that the best of the current clause
 }
 
-// startConversing prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
+// newTurnScorer prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
 // The caller holds cacheMu.
-func (r *ranking) startConversing(chosen *selection) *turnScorer {
+func (r *ranking) newTurnScorer(chosen *selection) *turnScorer {
 	if r.query.Plain || len(r.visible.voices) == 0 || r.index.conversation.isOff() {
 		return nil
 	}
@@ -473,8 +473,8 @@ func (c *turnScorer) release() {
 	c.sheet = nil
 }
 
-// converse scores the turns and ranks the matches.
-func (r *ranking) converse() {
+// scoreTurns scores the turns and ranks the matches.
+func (r *ranking) scoreTurns() {
 	if !r.keepAll {
 		return
 	}
@@ -489,7 +489,7 @@ func (r *ranking) converse() {
 		}
 	})
 	if r.turns != nil {
-		r.matches += r.turns.passedOver()
+		r.matches += r.turns.excluded()
 	}
 }
 

@@ -48,9 +48,9 @@ func (x *Index) catch(do func() error) (err error) {
 			switch p := recover().(type) {
 			case nil:
 			case *segment.DamageError:
-				err = x.distrust(func(f *file) bool { return f.sealed == p.Segment }, p)
+				err = x.markDamaged(func(f *file) bool { return f.sealed == p.Segment }, p)
 			case *paged.DamagedError:
-				err = x.distrustTable(p)
+				err = x.markTableDamaged(p)
 			default:
 				panic(p)
 			}
@@ -60,9 +60,9 @@ func (x *Index) catch(do func() error) (err error) {
 	var at *store.FaultError
 	if errors.As(fault, &at) {
 		if name := x.tableFileAt(at.Address); name != "" {
-			return x.distrustTable(fmt.Errorf("%s: %w", name, at))
+			return x.markTableDamaged(fmt.Errorf("%s: %w", name, at))
 		}
-		return x.distrust(func(f *file) bool { return at.In(f.mapped) }, at)
+		return x.markDamaged(func(f *file) bool { return at.In(f.mapped) }, at)
 	}
 	return err
 }
@@ -74,8 +74,8 @@ func (x *Index) tableFileAt(address uintptr) string {
 	return x.table.stored.set.FileAt(address)
 }
 
-// distrustTable marks the table as damaged, and returns the error for its readers. Without the table, the index cannot answer.
-func (x *Index) distrustTable(why error) error {
+// markTableDamaged marks the table as damaged, and returns the error for its readers. Without the table, the index cannot answer.
+func (x *Index) markTableDamaged(why error) error {
 	err := fmt.Errorf("%w: %w", ErrBroken, why)
 	x.broken.CompareAndSwap(nil, &err)
 	select {
@@ -111,8 +111,8 @@ func openFile(ctx context.Context, blobs Blobs, name string) (*file, error) {
 	return &file{name: name, sealed: sealed, mapped: mapped}, nil
 }
 
-// distrust marks the first selected file as damaged, and returns the error for its readers.
-func (x *Index) distrust(meant func(*file) bool, why error) error {
+// markDamaged marks the first selected file as damaged, and returns the error for its readers.
+func (x *Index) markDamaged(meant func(*file) bool, why error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range x.parts {
@@ -182,8 +182,8 @@ func (x *Index) verifyTable(ctx context.Context) error {
 
 // verify verifies blocks of a file, unless it is no longer in use.
 func (x *Index) verify(f *file, from, to int) error {
-	x.tending.Lock() // no file is unmapped meanwhile
-	defer x.tending.Unlock()
+	x.maintaining.Lock() // no file is unmapped meanwhile
+	defer x.maintaining.Unlock()
 	return x.guard(func() error {
 		for block := from; block < to && !f.retired.Load(); block++ {
 			f.sealed.Verify(block)
@@ -201,7 +201,7 @@ func (x *Index) retire(p *part) {
 	}
 }
 
-// unmapRetired unmaps files of dropped parts. The caller holds tending: only upkeep, and who builds columns, read parts without holding mu.
+// unmapRetired unmaps files of dropped parts. The caller holds maintaining: only upkeep, and who builds columns, read parts without holding mu.
 func (x *Index) unmapRetired() error {
 	x.building.Lock() // which waits for those who build columns from them,
 	defer x.building.Unlock()
@@ -218,16 +218,16 @@ func (x *Index) unmapRetired() error {
 
 // Close unmaps the index's files. The index is empty afterwards.
 func (x *Index) Close() error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	x.semantic.Store(nil) // which keeps the vectors of documents that are not removed
 	return errors.Join(x.reset(), x.unmapRetired())
 }
 
 // Reset empties a broken index for a refill. Until Refilled, it accepts only writes.
 func (x *Index) Reset() error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	x.broken.CompareAndSwap(nil, &ErrBroken)
 	x.resets.Add(1)
 	x.refilling.Store(true)
@@ -247,8 +247,8 @@ type Reread func(ctx context.Context, refs []Ref) ([]Doc, error)
 
 // Repair rebuilds the parts whose files are damaged. Their documents keep their numbers.
 func (x *Index) Repair(ctx context.Context, read Reread) error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	if broken := x.broken.Load(); broken != nil {
 		return *broken
 	}

@@ -119,7 +119,7 @@ func TestAFileThatIsCutOffBeforeAStartIsRebuiltAndNeverAWrongAnswer(t *testing.T
 	for i := range docs { // in several saves, whose files stay in use
 		x.Apply(docs[i])
 		if i%200 == 199 {
-			if err := errors.Join(x.Tend(t.Context()), x.SaveAll(t.Context(), s, uint64(i+1))); err != nil {
+			if err := errors.Join(x.Maintain(t.Context()), x.SaveAll(t.Context(), s, uint64(i+1))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -306,7 +306,7 @@ func TestEachFileThatIsCutOffIsFoundByWhateverUsesTheIndex(t *testing.T) {
 			return err
 		},
 		"trim":   func(x *Index, _ store.Engine) error { x.Trim(1, 1500, nil); return nil },
-		"tend":   func(x *Index, _ store.Engine) error { return x.Tend(t.Context()) },
+		"tend":   func(x *Index, _ store.Engine) error { return x.Maintain(t.Context()) },
 		"save":   func(x *Index, engine store.Engine) error { return x.SaveAll(t.Context(), engine, 1500) },
 		"verify": func(x *Index, _ store.Engine) error { return x.Verify(t.Context()) },
 	}

@@ -79,7 +79,7 @@ func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 		}
 		x.Apply(d)
 		if i%100 == 0 {
-			if err := x.Tend(t.Context()); err != nil {
+			if err := x.Maintain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,7 +105,7 @@ func TestWhatMeaningIsAskedAmongIsCountedRight(t *testing.T) {
 			q.Since = at(r.IntN(500))
 		}
 		if c.view = v; i%10 == 0 { // which makes the columns that were asked for
-			if err := x.Tend(t.Context()); err != nil {
+			if err := x.Maintain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -66,17 +66,17 @@ type Index struct {
 	lastPart uint32
 	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
-	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after tending and building
+	adding sync.Mutex // held while documents are added, which is done in steps that hold mu; locked before mu, and after maintaining and building
 
-	tending    sync.Mutex // held while parts are compressed, merged, stored or loaded
-	saved      []byte     // the last stored manifest
-	savedState []byte     // of the table, as the newest of its files has it
-	due        chan struct{}
-	damaged    chan error            // of a file
-	broken     atomic.Pointer[error] // why nothing can be answered any more; nil: all can
-	resets     atomic.Uint64         // how often it was emptied to be filled again
-	refilling  atomic.Bool           // it is broken, but takes writes
-	retired    []*file               // of dropped parts: to be unmapped; guarded by mu
+	maintaining sync.Mutex // held while parts are compressed, merged, stored or loaded
+	saved       []byte     // the last stored manifest
+	savedState  []byte     // of the table, as the newest of its files has it
+	due         chan struct{}
+	damaged     chan error            // of a file
+	broken      atomic.Pointer[error] // why nothing can be answered any more; nil: all can
+	resets      atomic.Uint64         // how often it was emptied to be filled again
+	refilling   atomic.Bool           // it is broken, but takes writes
+	retired     []*file               // of dropped parts: to be unmapped; guarded by mu
 
 	building sync.Mutex        // held while columns are built; locked before mu
 	wanted   map[columnID]bool // by listings; guarded by building

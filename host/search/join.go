@@ -69,7 +69,7 @@ func (j *joiner) join(ctx context.Context, missing int) ([]Pair, error) {
 	}
 	list := make([]Pair, 0, len(pairs))
 	for _, p := range pairs {
-		if p.lacks <= missing || j.standsOut(p.Pair) {
+		if p.lacks <= missing || j.isClearBest(p.Pair) {
 			list = append(list, p.Pair)
 		}
 	}
@@ -87,8 +87,8 @@ func (n *closest) add(similarity float32) {
 // rival is the greatest similarity of a third document to one of a pair, as a share of the pair's similarity.
 const rival = .8
 
-// standsOut reports whether of all documents so far no third one is nearly as similar to one of a pair.
-func (j *joiner) standsOut(p Pair) bool {
+// isClearBest reports whether of all documents so far no third one is nearly as similar to one of a pair.
+func (j *joiner) isClearBest(p Pair) bool {
 	a, b := j.closest[p.A], j.closest[p.B]
 	return p.Similarity >= max(a.first, b.first) && max(a.second, b.second) <= rival*p.Similarity
 }
@@ -111,7 +111,7 @@ func (j *joiner) partners(n uint32, missing int) (list []shares) {
 			list = append(list, p)
 		}
 	}
-	list = slices.DeleteFunc(list, func(p shares) bool { return p.lacks > missing && !j.standsOut(p.Pair) })
+	list = slices.DeleteFunc(list, func(p shares) bool { return p.lacks > missing && !j.isClearBest(p.Pair) })
 	if len(list) > mostPartners {
 		slices.SortFunc(list, func(a, b shares) int {
 			return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.A, b.A))

@@ -88,8 +88,8 @@ func (c Coverage) Branches() []store.BranchID { return slices.Sorted(maps.Keys(c
 // damaged or of another analysis are logged and dropped, and the coverage of their branches is 0. An error means that
 // blobs could not be listed or dropped.
 func (x *Index) Load(ctx context.Context, blobs Blobs, logger *slog.Logger) (Coverage, error) {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	if x.tableNow().rows.Len() > 0 {
 		return Coverage{}, errors.New("load the search index: the index has documents already")
 	}

@@ -72,7 +72,7 @@ func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 		})
 	}
 	s := &shelf{blobs: map[string][]byte{}}
-	again(func(int) error { return x.Tend(ctx) })
+	again(func(int) error { return x.Maintain(ctx) })
 	again(func(i int) error {
 		x.Replace(Doc{Branch: 9, Version: 1, Key: fmt.Sprint(i), Text: []string{"tea"}, State: Active})
 		if i%3 == 2 {

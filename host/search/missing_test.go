@@ -42,7 +42,7 @@ func TestMissingFindsEveryOtherText(t *testing.T) {
 	}
 	for from := 0; from < len(docs); from += 16 {
 		x.Apply(docs[from : from+16]...)
-		if err := x.Tend(t.Context()); err != nil {
+		if err := x.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -131,7 +131,7 @@ func (x *Index) gatherFrom(ctx context.Context, view View, q PairQuery) (*texts,
 		for _, tag := range d.tags {
 			g.drop(n, by, terms, tag)
 		}
-		g.terms[n] = telling(g.terms[n], stops)
+		g.terms[n] = contentTerms(g.terms[n], stops)
 	}
 	return g, ctx.Err()
 }
@@ -229,8 +229,8 @@ func byDocument(all []posted, documents int) [][]occurrence {
 	return terms
 }
 
-// telling returns the remaining terms of a document, without stop words if there are others.
-func telling(terms []occurrence, stops bitset) []occurrence {
+// contentTerms returns the remaining terms of a document, without stop words if there are others.
+func contentTerms(terms []occurrence, stops bitset) []occurrence {
 	terms = slices.DeleteFunc(terms, func(o occurrence) bool { return o.times == 0 })
 	isStop := func(o occurrence) bool { return stops.has(o.term) }
 	if slices.IndexFunc(terms, func(o occurrence) bool { return !isStop(o) }) < 0 {

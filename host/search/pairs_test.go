@@ -108,7 +108,7 @@ func TestPairsAreThoseThatAComparisonOfEachWithEachFinds(t *testing.T) {
 	x := search.New(search.Options{Tail: 300})
 	for part := range slices.Chunk(docs, 100) {
 		x.Apply(part...)
-		x.Tend(t.Context())
+		x.Maintain(t.Context())
 	}
 	for _, q := range []search.PairQuery{pairing(), {Documents: 20_000, Similarity: .6, Missing: 1000, Most: 100_000}} {
 		found, err := x.Pairs(t.Context(), viewOf("default"), q)

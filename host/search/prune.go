@@ -294,8 +294,8 @@ func (c *turnScorer) chooseAbove(slot uint32, low float64) {
 	p.candidates = append(p.candidates, slot)
 }
 
-// passedOver is the number of possible hits with a score that are no candidates.
-func (c *turnScorer) passedOver() int {
+// excluded is the number of possible hits with a score that are no candidates.
+func (c *turnScorer) excluded() int {
 	if !c.pruned {
 		return 0
 	}

@@ -83,7 +83,7 @@ func (r *ranking) run(ctx context.Context) (Result, error) {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	r.addSubstituteScores()
-	r.converse()
+	r.scoreTurns()
 	if r.semantic != nil {
 		if err := r.addMeaning(ctx); err != nil {
 			return Result{}, fmt.Errorf("search: %w", err)
@@ -178,7 +178,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	}
 	r.onlyActive = onlyActive(&r.test.filter)
 	r.filtered = !r.onlyActive || q.selected != nil || q.Prefix != "" || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
-	r.look()
+	r.resolveView()
 	if r.turns != nil {
 		r.turns.nameSpeakers()
 	}
@@ -199,8 +199,8 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	return r, nil
 }
 
-// look finds what the view sees, from the cache if it has that.
-func (r *ranking) look() {
+// resolveView finds what the view sees, from the cache if it has that.
+func (r *ranking) resolveView() {
 	x := r.index
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
@@ -214,7 +214,7 @@ func (r *ranking) look() {
 			}
 		}
 	}
-	r.turns = r.startConversing(chosen)
+	r.turns = r.newTurnScorer(chosen)
 }
 
 // prepareLeaf computes the leaf's bitsets: documents that statistics count, and possible hits.

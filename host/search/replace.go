@@ -1,7 +1,7 @@
 package search
 
 // Replace rewrites versions of documents after a purge, the one operation that changes written versions. The old text is
-// gone from memory after the next Tend, and from the files after the next Save. Versions that the index lacks are added
+// gone from memory after the next Maintain, and from the files after the next Save. Versions that the index lacks are added
 // unless they are deleted.
 func (x *Index) Replace(docs ...Doc) {
 	_ = x.guardWrite(func() error { // a broken index takes nothing more

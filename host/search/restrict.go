@@ -46,7 +46,7 @@ func (k *knownSets) get(label string, find func() bitset) bitset {
 	return set
 }
 
-// want asks for the columns that a query can use, which Tend makes. A search does not wait for them.
+// want asks for the columns that a query can use, which Maintain makes. A search does not wait for them.
 func (x *Index) want(view View, q *Query) {
 	f := q.filter()
 	if onlyActive(&f) {

@@ -35,7 +35,7 @@ func TestMemoryThatIsUsedAgainHasNoTraceOfWhatItHeld(t *testing.T) {
 				if docs[0].analysis != nil {
 					t.Error("an applied document still has its analysis, which others use")
 				}
-				if err := x.Tend(t.Context()); err != nil {
+				if err := x.Maintain(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}

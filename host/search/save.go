@@ -21,22 +21,22 @@ const worthStoring = 512
 // Save stores the sealed parts of the index. Every change up to version upTo has been applied. After an interruption,
 // Load finds the previous state or the new one.
 func (x *Index) Save(ctx context.Context, blobs Blobs, upTo uint64) error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	return x.guard(func() error { return x.save(ctx, blobs, upTo) })
 }
 
 // SaveAll seals all but short tails and then does what Save does. It is for the last save before the process ends.
 func (x *Index) SaveAll(ctx context.Context, blobs Blobs, upTo uint64) error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
-	if err := x.tend(ctx, func(p *part) bool { return p.docs()+len(p.ghosts) >= worthStoring }); err != nil {
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
+	if err := x.maintain(ctx, func(p *part) bool { return p.docs()+len(p.ghosts) >= worthStoring }); err != nil {
 		return err
 	}
 	return x.guard(func() error { return x.save(ctx, blobs, upTo) })
 }
 
-// save stores the sealed parts, the table, and the manifest. The caller holds tending.
+// save stores the sealed parts, the table, and the manifest. The caller holds maintaining.
 func (x *Index) save(ctx context.Context, blobs Blobs, upTo uint64) error {
 	for _, p := range x.sealed() {
 		if err := x.store(ctx, blobs, p); err != nil {
@@ -78,8 +78,8 @@ func (x *Index) collect(upTo uint64) (m manifest, snap *paged.Snapshot, state []
 	if state, err = x.state(); err != nil {
 		return m, nil, nil, err
 	}
-	t.lend()
-	x.tellSaving()
+	t.toStored()
+	x.notifySaving()
 	return x.inventory(upTo), t.stored.set.Collect(), state, nil
 }
 
@@ -98,7 +98,7 @@ func (x *Index) saveTable(ctx context.Context, blobs Blobs, m *manifest, snap *p
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.tellSaved(m.Table)
+		x.notifySaved(m.Table)
 		return nil
 	}
 	sum := sha256.New()
@@ -120,7 +120,7 @@ func (x *Index) saveTable(ctx context.Context, blobs Blobs, m *manifest, snap *p
 	x.savedState = state
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.tellSaved(m.Table)
+	x.notifySaved(m.Table)
 	return set.Commit(snap, m.Table, content, release)
 }
 
@@ -176,7 +176,7 @@ func (x *Index) inventory(upTo uint64) manifest {
 	return m
 }
 
-// store writes a part that is not stored yet, and maps what it wrote. The caller holds tending.
+// store writes a part that is not stored yet, and maps what it wrote. The caller holds maintaining.
 func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	if p.blob != "" {
 		return nil
@@ -201,7 +201,7 @@ func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	return nil
 }
 
-// dropUnused drops files of no part. The caller holds tending.
+// dropUnused drops files of no part. The caller holds maintaining.
 func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
 	used := map[string]bool{manifestName: true}
 	x.mu.RLock()
@@ -229,8 +229,8 @@ func (x *Index) dropUnused(ctx context.Context, blobs Blobs) error {
 
 // Unsave drops the stored manifest: until the next Save, Load finds no index.
 func (x *Index) Unsave(ctx context.Context, blobs Blobs) error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
 	x.saved = nil
 	return blobs.DropBlob(ctx, manifestName)
 }

@@ -160,7 +160,7 @@ func TestRankingsAreThoseOfAnIndexThatOnlyHeldTheView(t *testing.T) {
 				keys(t, x, View{Lineage: lineages[i/40%len(lineages)]}, Query{Text: "tea"})
 			}
 			if rng.Intn(10) == 0 {
-				if err := x.Tend(t.Context()); err != nil {
+				if err := x.Maintain(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -27,7 +27,7 @@ func BenchmarkStart(b *testing.B) {
 			}
 		}
 		written.Apply(docs...)
-		if err := written.Tend(b.Context()); err != nil {
+		if err := written.Maintain(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

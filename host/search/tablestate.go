@@ -50,16 +50,16 @@ func (t *table) register() {
 	s.set.Add("uneven", &s.uneven)
 }
 
-// lend gives the slices their values.
-func (t *table) lend() {
+// toStored gives the stored slices their values.
+func (t *table) toStored() {
 	s, th := &t.stored, &t.threads
 	s.free.Values, s.freeNames.Values, s.live.Values, s.interned.Values = t.free, t.freeNames, t.live, t.log.data
 	s.turns.Values, s.slots.Values, s.slotOf.Values, s.threads.Values = th.turns, th.slots, th.slotOf, th.threads
 	s.asking.Values, s.assisting.Values, s.follows.Values, s.uneven.Values = th.asking, th.assisting, th.follows, th.uneven
 }
 
-// take takes the values of the slices.
-func (t *table) take() {
+// fromStored takes the values of the stored slices.
+func (t *table) fromStored() {
 	s, th := &t.stored, &t.threads
 	t.free, t.freeNames, t.live = s.free.Values, s.freeNames.Values, s.live.Values
 	th.turns, th.slots, th.slotOf, th.threads = s.turns.Values, s.slots.Values, s.slotOf.Values, s.threads.Values
@@ -170,7 +170,7 @@ func readNumbers(data []byte) ([]uint32, error) {
 
 // restore makes the empty table that of a state, whose arrays are loaded.
 func (t *table) restore(s *tableState) error {
-	t.take()
+	t.fromStored()
 	copy(t.numbers.salt[:], s.Salt)
 	t.keys.Resize(s.Keys)
 	t.spareKeys, t.extras.spare, t.freeHeads = s.SpareKeys, s.SpareExtras, s.FreeHeads

@@ -55,7 +55,7 @@ func TestTrimmingChangesNoAnswerThatCanBeAskedFor(t *testing.T) {
 
 func tend(t *testing.T, x *Index) {
 	t.Helper()
-	if err := x.Tend(t.Context()); err != nil {
+	if err := x.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -165,7 +165,7 @@ func (x *Index) build(l store.Lineage) *visible {
 	if most < 0 {
 		return v
 	}
-	x.see(v, l[most])
+	x.fillView(v, l[most])
 	hidden := newBitset(int(x.table.names.Len()))
 	for i, segment := range l {
 		b := x.branches[segment.Branch]
@@ -203,8 +203,8 @@ func (x *Index) largest(l store.Lineage) (most int) {
 	return most
 }
 
-// see makes an empty view that of one branch at a cut.
-func (x *Index) see(v *visible, at store.Segment) {
+// fillView adds the rows of one branch at a cut to an empty view.
+func (x *Index) fillView(v *visible, at store.Segment) {
 	b := x.branches[at.Branch]
 	v.statistics = b.newestOnes.clone()
 	for _, p := range b.parts {
@@ -219,13 +219,13 @@ func (x *Index) see(v *visible, at store.Segment) {
 	}
 	for _, p := range b.parts {
 		if p.last > at.At {
-			p.each(func(number uint32) { x.unsee(v, number, at.At) })
+			p.each(func(number uint32) { x.rewindRow(v, number, at.At) })
 		}
 	}
 }
 
-// unsee replaces a row by the one before it, if it is newer than a cut.
-func (x *Index) unsee(v *visible, number uint32, cut uint64) {
+// rewindRow replaces a row by the one before it, if it is newer than a cut.
+func (x *Index) rewindRow(v *visible, number uint32, cut uint64) {
 	r := x.table.row(number)
 	if r.version <= cut {
 		return

@@ -23,7 +23,7 @@ func BenchmarkViews(b *testing.B) {
 				batch[i].Branch, batch[i].Version, batch[i].Key = store.BranchID(branch+1), version, fmt.Sprintf("key-%07d", (branch*docs/branches+from+i)*9/10)
 			}
 			x.Apply(batch...)
-			if err := x.Tend(b.Context()); err != nil {
+			if err := x.Maintain(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -185,7 +185,7 @@ func (a *ofAlcove) build(dir string, texts []string) error {
 		docs = docs[:0]
 		select {
 		case <-a.index.Due():
-			if err := a.index.Tend(context.Background()); err != nil {
+			if err := a.index.Maintain(context.Background()); err != nil {
 				return err
 			}
 		default:

@@ -131,7 +131,7 @@ func (call *Call) get(ctx context.Context, namespace string, r abi.MemoryGetRequ
 		if err != nil {
 			return nil, err
 		}
-		err = stage.Seeing(memory.WithExpired, func() error {
+		err = stage.WithExpiry(memory.WithExpired, func() error {
 			found, err = stage.Get(ctx, namespace, r.Keys)
 			return err
 		})
@@ -354,7 +354,7 @@ func memoryPatch(call *Call, ctx context.Context, r abi.MemoryPatchRequest) (out
 		if err != nil {
 			return out, err
 		}
-		err = call.Stage.Seeing(expiryOf(r.Expired), func() error {
+		err = call.Stage.WithExpiry(expiryOf(r.Expired), func() error {
 			missing, err := call.Stage.Patch(ctx, namespace, []memory.Patch{patch})
 			out.Missing = append(out.Missing, missing...)
 			return err
@@ -372,7 +372,7 @@ func memoryDelete(call *Call, ctx context.Context, r abi.MemoryDeleteRequest) (o
 	if err := call.mayChange(abi.CanMemoryWrite, namespace); err != nil {
 		return out, err
 	}
-	err = call.Stage.Seeing(expiryOf(r.Expired), func() error {
+	err = call.Stage.WithExpiry(expiryOf(r.Expired), func() error {
 		out.Deleted, err = call.Stage.Delete(ctx, namespace, r.Keys)
 		return err
 	})

@@ -431,7 +431,7 @@ func TestTheScaleOfAnEmbedderIsMeasuredOnce(t *testing.T) {
 	}
 	server.Remember(t, h, "we deploy on tuesdays", "the ship has two funnels", "ada paints with oil", "the cook bakes bread", "rain falls in november")
 	state := until(t, act, has(5))
-	if !state.Scale.Tells() || state.Scale.Unrelated < .5 {
+	if !state.Scale.Discriminates() || state.Scale.Unrelated < .5 {
 		t.Errorf("got the scale %+v, want one of a narrow model", state.Scale)
 	}
 	if got := server.Found(t, h, memory.Search{Text: "when do we release software?", K: 1}); got != "we deploy on tuesdays" {

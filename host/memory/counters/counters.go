@@ -144,7 +144,7 @@ func (c *Counting) Reset(b *lineage.Branch, key store.Key) {
 
 // reset resets stored counters. The caller holds writing.
 func (c *Counting) reset(ctx context.Context, b *lineage.Branch, key store.Key) error {
-	old, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{key, told()})
+	old, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{key, sharedKey()})
 	if err != nil || old[0] == nil {
 		return err
 	}
@@ -262,19 +262,19 @@ func (c *Counting) Collect(ctx context.Context, b *lineage.Branch, front store.S
 		defer c.writing.Unlock()
 		c.wrote(b.ID, writes, err)
 		if err != nil && c.o.Catalogue.IsLive(b) {
-			c.giveBack(b, taken)
+			c.restorePending(b, taken)
 		}
 	}
 	writes, err := c.writes(ctx, b, front.At, taken)
 	if err != nil {
 		c.o.Logger.Warn("counters could not be read", "branch", b.Name, "error", err)
-		c.giveBack(b, taken)
+		c.restorePending(b, taken)
 		taken = nil
 	}
 	return writes, finish
 }
 
-func (c *Counting) giveBack(b *lineage.Branch, taken map[store.Key]Record) {
+func (c *Counting) restorePending(b *lineage.Branch, taken map[store.Key]Record) {
 	for key, d := range taken {
 		c.Touch(b, key, d.Accesses, d.Health)
 	}

@@ -76,8 +76,8 @@ func (r Replicated) key() store.Key {
 // Collection has the counters by which spaces tell what they have of each other. They are in the catalogue's namespace.
 const Collection = "_counted"
 
-// told is set once another space may know what was counted here.
-func told() store.Key {
+// sharedKey is set once another space may know what was counted here.
+func sharedKey() store.Key {
 	return store.Key{Namespace: lineage.Namespace, Collection: Collection, Name: "told"}
 }
 
@@ -88,9 +88,9 @@ func (c *Counting) Mark(ctx context.Context, b *lineage.Branch) (Mark, error) {
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	found, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{told()})
+	found, err := c.o.Engine.Counters(ctx, b.Lineage, []store.Key{sharedKey()})
 	if err == nil && found[0] == nil && !c.o.ReadOnly {
-		err = c.commit(ctx, b, []store.CounterWrite{{Branch: b.ID, Key: told(), Value: []byte("{}")}})
+		err = c.commit(ctx, b, []store.CounterWrite{{Branch: b.ID, Key: sharedKey(), Value: []byte("{}")}})
 	}
 	return c.changed.mark(), err
 }

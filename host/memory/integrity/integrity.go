@@ -47,8 +47,8 @@ type Space struct {
 	Exclude func() (allow func())
 	// Purges counts the begins and ends of purges: it is odd while one runs.
 	Purges func() uint64
-	// Distrust is called when the index is wrong, so that it is not saved any more.
-	Distrust func(ctx context.Context)
+	// RequireRebuild is called when the index is wrong, so that it is not saved any more.
+	RequireRebuild func(ctx context.Context)
 	// Explain makes an error of the engine one that says what to do next.
 	Explain func(doing string, err error) error
 }
@@ -378,7 +378,7 @@ func (s Space) purged(since uint64) bool {
 // findWrong adds a finding about the index, which the next start rebuilds.
 func (s Space) findWrong(ctx context.Context, v *Report, what string) {
 	v.add(what, doRestart)
-	s.Distrust(ctx)
+	s.RequireRebuild(ctx)
 }
 
 // stored counts the memories of a lineage by reading them.

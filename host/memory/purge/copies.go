@@ -83,7 +83,7 @@ func (r *purgeRun) elsewhere() error {
 	}
 	return r.space.Elsewhere(func(text []byte) bool {
 		found := r.plan.traces.Find(text)
-		return found.Copy() || found.Doubt() != ""
+		return found.Copy() || found.Explanation() != ""
 	})
 }
 
@@ -142,8 +142,8 @@ func (r *purgeRun) judge(e store.Entry) (judgement, string) {
 		return isCopy, ""
 	case e.Collection == record.Answers: // which go with the day
 		return isNone, ""
-	case found.Doubt() != "":
-		return mayBeCopy, found.Doubt()
+	case found.Explanation() != "":
+		return mayBeCopy, found.Explanation()
 	case named.Text || named.Part:
 		return mayBeCopy, "its name has a text that was purged, and names stay"
 	}

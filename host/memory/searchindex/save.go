@@ -10,8 +10,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Tend keeps the index compact, saved and whole, until ctx ends.
-func (u *Upkeep) Tend(ctx context.Context) {
+// Run keeps the index compact, saved and whole, until ctx ends.
+func (u *Upkeep) Run(ctx context.Context) {
 	var repairs sync.WaitGroup
 	defer repairs.Wait()
 	for {
@@ -19,7 +19,7 @@ func (u *Upkeep) Tend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-u.o.Index.Due():
-			if err := u.o.Index.Tend(ctx); err != nil && ctx.Err() == nil {
+			if err := u.o.Index.Maintain(ctx); err != nil && ctx.Err() == nil {
 				u.o.Logger.Warn("the search index was not made compact", "error", err)
 			}
 			u.save(ctx, u.o.Index.Save)
@@ -112,8 +112,8 @@ func (u *Upkeep) save(ctx context.Context, save func(ctx context.Context, to sea
 	}
 }
 
-// Distrust makes the next start rebuild a wrong index.
-func (u *Upkeep) Distrust(ctx context.Context) {
+// RequireRebuild makes the next start rebuild a wrong index.
+func (u *Upkeep) RequireRebuild(ctx context.Context) {
 	u.saving.Lock()
 	defer u.saving.Unlock()
 	u.distrusted = true
@@ -157,7 +157,7 @@ func (u *Upkeep) Pause() (resume func()) {
 
 // Rewrite rewrites the index's files without what Replace replaced. The caller has paused saves.
 func (u *Upkeep) Rewrite(ctx context.Context) error {
-	err := u.o.Index.Tend(ctx)
+	err := u.o.Index.Maintain(ctx)
 	if err == nil && !u.distrusted {
 		err = u.o.Index.SaveAll(ctx, u.o.Engine, u.UpTo())
 	}

@@ -27,9 +27,9 @@ type Index interface {
 	// Replace changes the text of versions of documents. The former text is in no file after the next Save.
 	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)
-	// Due signals work for Tend, which takes a while and blocks nothing.
+	// Due signals work for Maintain, which takes a while and blocks nothing.
 	Due() <-chan struct{}
-	Tend(ctx context.Context) error
+	Maintain(ctx context.Context) error
 
 	// Reset empties a broken index, which then takes writes alone until Refilled.
 	Reset() error

@@ -20,7 +20,7 @@ func Nearest(keys []string, key string, most int) []string {
 	var list []far
 	wanted := []rune(folded(key))
 	for _, k := range keys {
-		if away, ok := awayFrom(wanted, k); ok {
+		if away, ok := editDistance(wanted, k); ok {
 			list = append(list, far{k, away})
 		}
 	}
@@ -43,8 +43,8 @@ func folded(key string) string {
 	}, key)
 }
 
-// awayFrom returns how far a key is from the wanted one, which is folded; ok is false if they are not alike.
-func awayFrom(wanted []rune, key string) (away int, ok bool) {
+// editDistance returns how far a key is from the wanted one, which is folded; ok is false if they are not alike.
+func editDistance(wanted []rune, key string) (away int, ok bool) {
 	k := []rune(folded(key))
 	most := min(1+len(wanted)/5, 4)
 	switch {

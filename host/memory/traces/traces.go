@@ -116,8 +116,8 @@ type Found struct {
 // Copy reports whether the record is a copy for sure.
 func (f Found) Copy() bool { return f.Text || f.Key && (f.Value || f.beside) }
 
-// Doubt says why the record may be a copy; empty when nothing suggests it.
-func (f Found) Doubt() string {
+// Explanation says why the record may be a copy; empty when nothing suggests it.
+func (f Found) Explanation() string {
 	switch {
 	case f.Part:
 		return "it has the beginning of a text that was purged"

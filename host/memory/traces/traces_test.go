@@ -26,7 +26,7 @@ func TestALongTextIsFoundHoweverItIsEncoded(t *testing.T) {
 					t.Errorf("%q as %s is not found in %s", text, name, record)
 				}
 			}
-			if found := looked.Find([]byte(`{"v":{"copy":` + tracestest.JSON(encode("something else entirely, of no concern")) + `}}`)); found.Copy() || found.Doubt() != "" {
+			if found := looked.Find([]byte(`{"v":{"copy":` + tracestest.JSON(encode("something else entirely, of no concern")) + `}}`)); found.Copy() || found.Explanation() != "" {
 				t.Errorf("%q is found in something else as %s: %+v", text, name, found)
 			}
 		}
@@ -79,7 +79,7 @@ func TestShortAndCommonValuesAreCopiesOnlyWhenThatIsSure(t *testing.T) {
 		looked := New(key)
 		looked.Add(json.RawMessage(c.payload))
 		found := looked.Find([]byte(c.record))
-		if got := (is{found.Copy(), !found.Copy() && found.Doubt() != ""}); got != c.want {
+		if got := (is{found.Copy(), !found.Copy() && found.Explanation() != ""}); got != c.want {
 			t.Errorf("%s in %s: %+v, not %+v (%+v)", c.payload, c.record, got, c.want, found)
 		}
 	}

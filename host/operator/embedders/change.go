@@ -143,7 +143,7 @@ func (e *Embedders) measured(ctx context.Context, c Config) (Config, error) {
 // scaled is a description with the scale of its vectors, if they have one: not those of dot products, nor those that come with texts. An
 // embedder that does not answer is ranked by weight until it is set again.
 func (e *Embedders) scaled(ctx context.Context, c Config) Config {
-	if c.Kind == embed.Builtin || c.Kind == embed.Given || c.Metric == "dot" || c.Scale.Tells() {
+	if c.Kind == embed.Builtin || c.Kind == embed.Given || c.Metric == "dot" || c.Scale.Discriminates() {
 		return c
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
@@ -152,7 +152,7 @@ func (e *Embedders) scaled(ctx context.Context, c Config) Config {
 	switch {
 	case err != nil:
 		e.options.Logger.Warn("the embedder's vectors are weighed without a scale until it is set again", "embedder", c.Name, "error", err)
-	case scale.Tells():
+	case scale.Discriminates():
 		c.Scale = scale
 	default:
 		e.options.Logger.Warn("the embedder hardly tells answers from other texts, so its vectors are weighed without a scale", "embedder", c.Name, "unrelated", scale.Unrelated, "alike", scale.Alike)

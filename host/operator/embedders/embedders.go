@@ -251,7 +251,7 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	if c.Kind == embed.Family {
 		s.Asker = e.ofFamily(c, "query")
 	}
-	if c.Scale.Tells() {
+	if c.Scale.Discriminates() {
 		s.Fusion = c.Scale.Fit(wordvec.Fusion(), builtinScale())
 	}
 	return s

@@ -52,7 +52,7 @@ func (c Config) check() error {
 		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
 		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
-	case c.Scale != semantic.Scale{} && !(c.Scale.Tells() && c.Scale.Alike <= 1 && c.Scale.Unrelated >= -1):
+	case c.Scale != semantic.Scale{} && !(c.Scale.Discriminates() && c.Scale.Alike <= 1 && c.Scale.Unrelated >= -1):
 		return fmt.Errorf("embedder %s: the scale goes from %g to %g: give cosines, of which the second is larger, or none to have them measured", c.Name, c.Scale.Unrelated, c.Scale.Alike)
 	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Installed && c.Kind != embed.Builtin:
 		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)

@@ -55,7 +55,7 @@ func (s *server) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	var all [][]float32
 	for size := cmp.Or(s.config.Batch, defaultBatch); len(texts) > 0; {
 		n := min(size, len(texts))
-		vectors, err := s.patiently(ctx, texts[:n])
+		vectors, err := s.embedWithRetry(ctx, texts[:n])
 		if err != nil {
 			return nil, fmt.Errorf("embed with %s: %w", s.config.Name, err)
 		}
@@ -64,7 +64,7 @@ func (s *server) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return all, nil
 }
 
-func (s *server) patiently(ctx context.Context, texts []string) ([][]float32, error) {
+func (s *server) embedWithRetry(ctx context.Context, texts []string) ([][]float32, error) {
 	wait := s.wait
 	for attempt := 1; ; attempt++ {
 		vectors, again, err := s.ask(ctx, texts)

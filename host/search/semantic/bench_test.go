@@ -62,7 +62,7 @@ func BenchmarkSearch(b *testing.B) {
 		if len(docs) == 1000 {
 			x.Apply(docs...)
 			docs = docs[:0]
-			if err := x.Tend(b.Context()); err != nil {
+			if err := x.Maintain(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -125,7 +125,7 @@ func filtered(b *testing.B, x *search.Index, view search.View) {
 			took[tag] = append(took[tag], time.Since(start))
 		}
 		if i == 0 { // the columns that were asked for are made
-			if err := x.Tend(b.Context()); err != nil {
+			if err := x.Maintain(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -133,7 +133,7 @@ func (l *lane) examineFile(ctx context.Context, f *file) {
 		return
 	}
 	l.keeper.options.Logger.Warn("a file of vectors is dropped; they are computed again", "embedder", l.name, "error", fmt.Errorf("%s is damaged: %w", f.name, err))
-	l.leave(f)
+	l.discard(f)
 	l.mu.Lock()
 	l.files = slices.DeleteFunc(slices.Clone(l.files), func(other *file) bool { return other == f })
 	l.mu.Unlock()
@@ -142,19 +142,19 @@ func (l *lane) examineFile(ctx context.Context, f *file) {
 	}
 }
 
-// sound calls search, and again without the files that it finds damaged.
-func (l *lane) sound(search func()) {
+// retryDamaged calls search, and again without the files that it finds damaged.
+func (l *lane) retryDamaged(search func()) {
 	for search(); ; search() {
 		f := l.damaged.Swap(nil)
 		if f == nil {
 			return
 		}
-		l.leave(f) // the lane drops it
+		l.discard(f) // the lane drops it
 	}
 }
 
-// leave has the vectors of a damaged file be computed again. Then nobody reads it.
-func (l *lane) leave(f *file) {
+// discard has the vectors of a damaged file be computed again. Then nobody reads it.
+func (l *lane) discard(f *file) {
 	lost := map[uint32]bool{}
 	l.mu.Lock()
 	l.set.ReadFrom([]vector.Reader{f}, func(number uint32, _ vector.Reader, _ uint32) { lost[number] = true })

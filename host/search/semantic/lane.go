@@ -192,7 +192,7 @@ func (l *lane) wait(ctx context.Context) {
 	}
 	left := time.Until(since.Add(l.keeper.options.FlushAfter))
 	if left <= 0 || waiting >= tailRows || l.keeper.awaits(l) {
-		l.flushOrSay(ctx)
+		l.flushOrLog(ctx)
 		return
 	}
 	t := time.NewTimer(left)
@@ -204,7 +204,7 @@ func (l *lane) wait(ctx context.Context) {
 	}
 }
 
-func (l *lane) flushOrSay(ctx context.Context) {
+func (l *lane) flushOrLog(ctx context.Context) {
 	if err := l.flush(ctx); err != nil && ctx.Err() == nil {
 		l.keeper.options.Logger.Warn("vectors were not written; after a restart they are computed again", "embedder", l.name, "error", err)
 		l.mu.Lock()
@@ -250,7 +250,7 @@ func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error
 		list = list[:first]
 		l.queue.setOut(len(list))
 		if l.overdue() {
-			l.flushOrSay(ctx)
+			l.flushOrLog(ctx)
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func (k *Keeper) Nearest(ctx context.Context, q search.Query, among search.Set, 
 	}
 	defer done()
 	var found []vector.Near
-	l.sound(func() { found, err = l.set.Nearest(ctx, vector.Query{Vector: q.Vector, Among: among, K: most}) })
+	l.retryDamaged(func() { found, err = l.set.Nearest(ctx, vector.Query{Vector: q.Vector, Among: among, K: most}) })
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (k *Keeper) Estimate(q search.Query, numbers []uint32) []float64 {
 }
 
 func (l *lane) estimate(question []float32, numbers []uint32) (scores []float64) {
-	l.sound(func() { scores = l.set.Estimate(question, numbers) })
+	l.retryDamaged(func() { scores = l.set.Estimate(question, numbers) })
 	return scores
 }
 

@@ -20,8 +20,8 @@ type Scale struct {
 // leastContrast is the difference of the two means below which a model is taken not to tell them apart.
 const leastContrast = .02
 
-// Tells reports whether the model tells answers from other texts.
-func (s Scale) Tells() bool { return s.Alike-s.Unrelated >= leastContrast }
+// Discriminates reports whether the scores of answers and of other texts are apart.
+func (s Scale) Discriminates() bool { return s.Alike-s.Unrelated >= leastContrast }
 
 // Fit is a Fusion of a model with this scale that treats its scores as f treats those of a model with the scale of f.
 func (s Scale) Fit(f *search.Fusion, of Scale) *search.Fusion {

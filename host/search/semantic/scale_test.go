@@ -76,7 +76,7 @@ func TestAModelWithoutVectorsHasNoScale(t *testing.T) {
 	if _, err := MeasureScale(t.Context(), Settings{Name: "m", Embedder: embedding(empty)}); err == nil || !strings.Contains(err.Error(), "knows none") {
 		t.Errorf("got %v, want an error that says that it knows none of the texts", err)
 	}
-	if (Scale{Unrelated: .5, Alike: .51}).Tells() || (Scale{}).Tells() {
+	if (Scale{Unrelated: .5, Alike: .51}).Discriminates() || (Scale{}).Discriminates() {
 		t.Error("a model that hardly tells texts apart tells them, want not")
 	}
 }

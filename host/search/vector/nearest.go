@@ -264,7 +264,7 @@ func (r *search) exact(rows []uint32, k int) ([]Near, error) {
 	s := r.set
 	v, kept := make([]float32, s.stride.floats), newBest(k)
 	var dot [1]float32
-	for _, row := range r.promising(rows, k) {
+	for _, row := range r.shortlist(rows, k) {
 		if err := s.read(row, v); err != nil {
 			return nil, fmt.Errorf("read vector %d: %w", s.numberOf(row), err)
 		}

@@ -121,8 +121,8 @@ func (r *readers) dropUnused() {
 	}
 }
 
-// leave forgets a reader that no other vector is read from.
-func (r *readers) leave(number uint32) {
+// forget forgets a reader that no other vector is read from.
+func (r *readers) forget(number uint32) {
 	if number == 0 {
 		return
 	}
@@ -418,7 +418,7 @@ func (s *Set) setSource(row uint32, at source) {
 			c.inMemory++
 		}
 	}
-	s.readers.leave(c.sources[i].reader)
+	s.readers.forget(c.sources[i].reader)
 	c.changed = true
 	if c.sources[i] = at; c.inMemory == 0 {
 		c.floats = nil
@@ -443,7 +443,7 @@ func (s *Set) remove(number uint32) {
 	if c.sources[row%chunkRows].reader == 0 {
 		c.inMemory--
 	}
-	s.readers.leave(c.sources[row%chunkRows].reader)
+	s.readers.forget(c.sources[row%chunkRows].reader)
 	c.sources[row%chunkRows] = source{}
 	if c.inMemory == 0 {
 		c.floats = nil

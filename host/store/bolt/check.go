@@ -53,7 +53,7 @@ func (c *check) database() {
 		c.records(fmt.Sprintf("the bucket %s", k.Bucket()), func(tx *bbolt.Tx) layout.Records { return layout.InSpace(tx, k) }, judge)
 	}
 	c.branches()
-	if c.goesOn() {
+	if c.continues() {
 		c.report(c.overlays())
 	}
 }
@@ -95,21 +95,21 @@ func (c *check) head(page uint64) error {
 	})
 }
 
-// goesOn reports whether there is more to do: a shallow check ends at the first fault, behind which bbolt would read damaged pages.
-func (c *check) goesOn() bool {
+// continues reports whether there is more to do: a shallow check ends at the first fault, behind which bbolt would read damaged pages.
+func (c *check) continues() bool {
 	return c.ctx.Err() == nil && !(c.shallow && len(c.faults) > 0)
 }
 
-// look runs a part of the check in repeated transactions until it is done.
-func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
-	for done := false; !done && c.goesOn(); {
+// runPart runs a part of the check in repeated transactions until it is done.
+func (c *check) runPart(what string, part func(tx *bbolt.Tx, until time.Time) (done bool)) {
+	for done := false; !done && c.continues(); {
 		began := time.Now()
 		err := c.engine.read(c.ctx, func(tx *bbolt.Tx) error {
 			done = part(tx, began.Add(checkSlice))
 			return nil
 		})
 		took := time.Since(began)
-		c.engine.written.looked(took)
+		c.engine.written.recordCheck(took)
 		if c.shallow && err != nil && !errors.Is(err, store.ErrDamaged) {
 			return // of a database that is being replaced, or closed
 		}
@@ -118,7 +118,7 @@ func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done
 			return
 		}
 		if c.shallow {
-			rest(c.ctx, took)
+			sleep(c.ctx, took)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (c *check) look(what string, part func(tx *bbolt.Tx, until time.Time) (done
 // directory checks the pages of a bucket of buckets.
 func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 	var after []byte
-	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
+	c.runPart(what, func(tx *bbolt.Tx, until time.Time) bool {
 		b := find(tx)
 		if b == nil || b.Root() == 0 {
 			return true
@@ -184,7 +184,7 @@ func (c *check) records(what string, find func(tx *bbolt.Tx) layout.Records, wit
 		with = c.nothingMore
 	}
 	sum, sequence, began := uint64(0), uint64(0), false
-	c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
+	c.runPart(what, func(tx *bbolt.Tx, until time.Time) bool {
 		r := find(tx)
 		if r.Bucket == nil {
 			return true // it was erased
@@ -289,7 +289,7 @@ func (c *check) judgeTimes(tx *bbolt.Tx) func(e salvage.Element) error {
 // branches checks each branch that exists when it begins.
 func (c *check) branches() {
 	c.directory("the bucket branches", func(tx *bbolt.Tx) *bbolt.Bucket { return layout.Branches(tx) })
-	if !c.goesOn() {
+	if !c.continues() {
 		return
 	}
 	var ids []store.BranchID
@@ -398,7 +398,7 @@ func (c *check) overlays() error {
 			continue
 		}
 		var from []byte
-		c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
+		c.runPart(what, func(tx *bbolt.Tx, until time.Time) bool {
 			plain := newReader(tx).walk(rawBlocks(o.run), nil, from)
 			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, from)
 			next, err := sameWalk(plain, merged, until)

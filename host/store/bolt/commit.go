@@ -67,8 +67,8 @@ func keyedWrites(writes []store.Write) []keyedWrite {
 	return list
 }
 
-// together returns two ordered lists as one.
-func together(a, b []keyedWrite) []keyedWrite {
+// mergeWrites returns two ordered lists as one.
+func mergeWrites(a, b []keyedWrite) []keyedWrite {
 	all := make([]keyedWrite, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if compareKeyed(a[0], b[0]) <= 0 {
@@ -332,7 +332,7 @@ func (e *Engine) makeAppends(tx *bbolt.Tx, j *job, at store.Point) ([]keyedWrite
 		sequences = append(sequences, sequence)
 		appended = append(appended, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
 	}
-	return together(j.keyed, keyedWrites(appended)), sequences, nil
+	return mergeWrites(j.keyed, keyedWrites(appended)), sequences, nil
 }
 
 func makeAppend(a store.Append, last store.Entry, at store.Point) (e store.Entry, err error) {

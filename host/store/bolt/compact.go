@@ -75,8 +75,8 @@ func (e *Engine) replaceFile(copied string) error {
 	if err != nil {
 		return err
 	}
-	e.distrust() // the record is about the old file
-	e.tree.letGo()
+	e.requireCheck() // the record is about the old file
+	e.tree.release()
 	if err := e.db.Close(); err != nil { // Windows does not replace an open file
 		return err
 	}

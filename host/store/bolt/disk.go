@@ -33,7 +33,7 @@ func (e *Engine) contain(err *error) func() {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
 			e.logger.Error("the database cannot be read", "panic", p, "stack", string(debug.Stack()))
-			e.distrust()
+			e.requireCheck()
 			*err = fmt.Errorf("%w: %v (stop the server; alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, p)
 		}
 	}
@@ -67,12 +67,12 @@ func (e *Engine) attempt(do func(tx *bbolt.Tx) error) (id int, applied bool, err
 		return 0, false, err
 	}
 	id = tx.ID()
-	e.grew(tx)
+	e.releaseIfGrown(tx)
 	if err := e.contained(func() error { return e.stamped(do)(tx) }); err != nil {
 		return id, false, errors.Join(err, tx.Rollback())
 	}
 	if err = e.contained(tx.Commit); err != nil {
-		e.distrust() // a system that could not write a page may forget it
+		e.requireCheck() // a system that could not write a page may forget it
 		e.relisted()
 	}
 	if errors.Is(err, store.ErrDamaged) {
@@ -130,7 +130,7 @@ func (e *Engine) reopen(id int) (there bool, err error) {
 		return false, err
 	}
 	if e.db != nil {
-		e.tree.letGo()
+		e.tree.release()
 		if err := e.db.Close(); err != nil {
 			e.logger.Warn("the database was not closed properly", "error", err)
 		}

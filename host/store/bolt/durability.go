@@ -21,8 +21,8 @@ type commitStats struct {
 	looks, longestLook     atomic.Int64 // of checks; ns
 }
 
-// looked records the duration of a slice of a check.
-func (w *commitStats) looked(took time.Duration) {
+// recordCheck records the duration of a slice of a check.
+func (w *commitStats) recordCheck(took time.Duration) {
 	w.looks.Add(1)
 	w.longestLook.Store(max(w.longestLook.Load(), int64(took)))
 }

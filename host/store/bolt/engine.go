@@ -125,7 +125,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.closeBlobs())
 	}
 	if err := e.contained(func() error { return e.load(ctx) }); err != nil {
-		e.tree.letGo()
+		e.tree.release()
 		return nil, errors.Join(fmt.Errorf("open store in %s: %w", dir, diskError(err)), e.db.Close(), e.closeBlobs())
 	}
 	e.releasePages()
@@ -214,7 +214,7 @@ func (e *Engine) examineFirst() error {
 
 // examine validates every page and record before bbolt reads them: bbolt crashes the process at a damaged page.
 func (e *Engine) examine() error {
-	unlock, err := e.alone()
+	unlock, err := e.lockExclusively()
 	if err != nil {
 		return err
 	}
@@ -234,16 +234,16 @@ func (e *Engine) examineFile() error {
 	if len(found.Faults) > 0 {
 		return damaged(found.Faults[0])
 	}
-	return e.mendMeta(found)
+	return e.repairMeta(found)
 }
 
 func damaged(by error) error {
 	return fmt.Errorf("%w: %w (alcove verify lists every fault, alcove repair saves what can be read)", store.ErrDamaged, by)
 }
 
-// mendMeta rewrites a damaged meta page. If it cannot, and a commit exists that the other meta page does not reference,
+// repairMeta rewrites a damaged meta page. If it cannot, and a commit exists that the other meta page does not reference,
 // the file is not opened: the commit may have been acknowledged, and its pages would be reused.
-func (e *Engine) mendMeta(found salvage.Findings) error {
+func (e *Engine) repairMeta(found salvage.Findings) error {
 	for _, fault := range found.Meta {
 		e.logger.Error("a meta page of the database is damaged", "fault", fault)
 	}
@@ -256,11 +256,11 @@ func (e *Engine) mendMeta(found salvage.Findings) error {
 	if e.options.ReadOnly {
 		return fmt.Errorf("a meta page must be rewritten, by a server that may write: %w", store.ErrReadOnly)
 	}
-	return found.Mend(e.path())
+	return found.RepairMeta(e.path())
 }
 
-// alone locks the file, so that no other process changes it while it is examined.
-func (e *Engine) alone() (unlock func() error, err error) {
+// lockExclusively locks the file, so that no other process changes it while it is examined.
+func (e *Engine) lockExclusively() (unlock func() error, err error) {
 	db, err := bbolt.Open(e.path(), 0o600, &bbolt.Options{Timeout: lockWithin, ReadOnly: true, PreLoadFreelist: false})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("another process has the file open: %w", err)
@@ -530,7 +530,7 @@ func (e *Engine) Close() error {
 	var err error
 	e.closed.Do(func() {
 		e.endExamining()
-		e.tree.letGo()
+		e.tree.release()
 		e.mu.Lock()
 		e.closing = true
 		for ch := range e.watchers {
@@ -541,7 +541,7 @@ func (e *Engine) Close() error {
 		e.calls.Wait()
 		close(e.quit)
 		e.writer.Wait()
-		if failed := e.leave(); failed != nil {
+		if failed := e.recordShutdown(); failed != nil {
 			e.logger.Warn("the next start examines the database before it serves", "why", failed)
 		}
 		if e.db != nil {

@@ -33,8 +33,8 @@ type heldTree struct {
 	tx   *bbolt.Tx // nil: it was let go
 }
 
-// letGo lets the tree's pages be written again, and reports whether they could not be before.
-func (t *heldTree) letGo() (held bool) {
+// release lets the tree's pages be written again, and reports whether they could not be before.
+func (t *heldTree) release() (held bool) {
 	if t == nil {
 		return false
 	}
@@ -59,7 +59,7 @@ func (t *heldTree) held() bool {
 
 // forgetFree has bbolt find an empty list of free pages. It syncs what an earlier server wrote first.
 func (e *Engine) forgetFree() error {
-	unlock, err := e.alone()
+	unlock, err := e.lockExclusively()
 	if err != nil {
 		return err
 	}
@@ -120,9 +120,9 @@ func (e *Engine) holdTree() error {
 	return nil
 }
 
-// grew lets the tree go where a transaction finds the file to have grown so much that the map may be replaced, which waits for the tree.
-func (e *Engine) grew(tx *bbolt.Tx) {
-	if e.tree.held() && tx.Size() > int64(e.tree.meta.High*e.tree.meta.PageSize)+e.options.holdFor && e.tree.letGo() {
+// releaseIfGrown releases the tree when a transaction finds the file to have grown so much that the map may be replaced, which waits for the tree.
+func (e *Engine) releaseIfGrown(tx *bbolt.Tx) {
+	if e.tree.held() && tx.Size() > int64(e.tree.meta.High*e.tree.meta.PageSize)+e.options.holdFor && e.tree.release() {
 		e.logger.Info("the file grew while it was examined: its free pages are listed after the next start")
 	}
 }
@@ -132,8 +132,8 @@ func (e *Engine) examineTree(ctx context.Context) (faults []error, unused []uint
 	if !e.tree.held() {
 		return nil, nil, false
 	}
-	faults, unused = salvage.ExamineTree(&gently{ctx: ctx, tree: e.tree, worked: time.Now()}, e.tree.meta)
-	return faults, unused, e.tree.letGo()
+	faults, unused = salvage.ExamineTree(&throttledReader{ctx: ctx, tree: e.tree, worked: time.Now()}, e.tree.meta)
+	return faults, unused, e.tree.release()
 }
 
 // listUnused returns free pages to bbolt. It runs on the writer's goroutine.
@@ -176,16 +176,16 @@ func (e *Engine) relisted() {
 	}
 }
 
-// gently reads a file as long as a tree is held, resting as long as it works.
-type gently struct {
+// throttledReader reads a file as long as a tree is held, resting as long as it works.
+type throttledReader struct {
 	ctx    context.Context
 	tree   *heldTree
 	worked time.Time // since when
 }
 
-func (g *gently) ReadAt(page []byte, at int64) (int, error) {
+func (g *throttledReader) ReadAt(page []byte, at int64) (int, error) {
 	if took := time.Since(g.worked); took > checkSlice {
-		rest(g.ctx, took)
+		sleep(g.ctx, took)
 		if err := g.ctx.Err(); err != nil {
 			return 0, err
 		}

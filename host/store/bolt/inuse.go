@@ -72,7 +72,7 @@ func (e *Engine) examineInUse(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case len(faults) > 0:
-		e.distrust()
+		e.requireCheck()
 		e.logger.Error("the database is damaged: nothing more is read or written", "faults", errors.Join(faults...))
 		damage := damaged(faults[0])
 		e.damage.Store(&damage)
@@ -98,8 +98,8 @@ func (e *Engine) wasExamined(ctx context.Context, unused []uint64, at time.Time)
 	}
 }
 
-// rest waits until the context ends, at most for a time.
-func rest(ctx context.Context, most time.Duration) {
+// sleep waits until the context ends, at most for a time.
+func sleep(ctx context.Context, most time.Duration) {
 	end := time.NewTimer(most)
 	defer end.Stop()
 	select {

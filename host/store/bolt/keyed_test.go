@@ -20,7 +20,7 @@ func TestWritesAndAppendsAreTogetherInKeyOrder(t *testing.T) {
 			writes = append(writes, w)
 		}
 	}
-	got := together(keyedWrites(writes), keyedWrites(appends))
+	got := mergeWrites(keyedWrites(writes), keyedWrites(appends))
 	want := keyedWrites(slices.Concat(writes, appends))
 	if !slices.EqualFunc(got, want, func(a, b keyedWrite) bool { return a.Branch == b.Branch && a.Key == b.Key }) {
 		t.Errorf("got %d writes in an order of their own, want the order of one sorted list of %d", len(got), len(want))

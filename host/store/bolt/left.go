@@ -95,13 +95,13 @@ func leftOf(path string, pageSize uint64, listed bool) (l left, err error) {
 	return l, err
 }
 
-// leave writes the free list, so that the next start need not read all pages for it, and records the state of the file. The writer has
+// recordShutdown writes the free list, so that the next start need not read all pages for it, and records the state of the file. The writer has
 // ended. Without the record the next start examines the database first.
-func (e *Engine) leave() error {
+func (e *Engine) recordShutdown() error {
 	if e.options.ReadOnly || e.options.NoSync || e.damage.Load() != nil || e.db == nil || e.failed != nil {
 		return nil
 	}
-	e.distrust()                                                              // what it records may be left and touched afterwards
+	e.requireCheck()                                                          // what it records may be left and touched afterwards
 	if _, err := leftOf(e.path(), e.open.pageSize, !e.unlisted); err != nil { // something was committed, or nothing ever was
 		e.db.NoFreelistSync = false
 		if err := e.transact(func(*bbolt.Tx) error { return nil }); err != nil {

@@ -121,7 +121,7 @@ func (e *Engine) fail(err error) error {
 	e.file.Lock()
 	defer e.file.Unlock()
 	e.failed = err
-	e.distrust()
+	e.requireCheck()
 	return err
 }
 

@@ -98,8 +98,8 @@ func (f *follower) close() (err error) {
 	return err
 }
 
-// distrust has the next start examine the database first.
-func (e *Engine) distrust() {
+// requireCheck has the next start examine the database first.
+func (e *Engine) requireCheck() {
 	if err := e.follower.end(layout.Running(e.dir)); err != nil {
 		e.logger.Error("the record of a database that is not to be trusted remains: remove it", "path", layout.Running(e.dir), "error", err)
 	}
@@ -119,7 +119,7 @@ func (e *Engine) follow(examined time.Time) {
 	}
 	if err != nil {
 		e.logger.Warn("the start after a kill will examine the database before it serves", "why", err)
-		e.distrust()
+		e.requireCheck()
 	}
 }
 
@@ -131,7 +131,7 @@ func (e *Engine) recordCommit() {
 	}
 	if err != nil {
 		e.logger.Warn("the start after a kill will examine the database before it serves", "why", err)
-		e.distrust()
+		e.requireCheck()
 	}
 }
 

@@ -54,13 +54,13 @@ func (h *Holds) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.held--; h.held == 0 {
-		h.wakeDrops()
+		h.retryDrops()
 		h.overdue = false
 	}
 }
 
-// wakeDrops lets waiting drops retry.
-func (h *Holds) wakeDrops() {
+// retryDrops lets waiting drops retry.
+func (h *Holds) retryDrops() {
 	if h.dropsMayRun == nil {
 		return
 	}
@@ -89,7 +89,7 @@ func (h *Holds) expire() {
 	defer h.mu.Unlock()
 	if h.dropsMayRun != nil {
 		h.overdue = h.held > 0
-		h.wakeDrops()
+		h.retryDrops()
 	}
 }
 

@@ -26,7 +26,7 @@ func (w Writer) Full(ctx context.Context, from backup.Source, now time.Time) (ba
 		if err != nil && !errors.Is(err, backup.ErrBroken) {
 			return backup.Part{}, err
 		}
-		made, gone, err := w.goOn(ctx, s, before, true)
+		made, gone, err := w.resume(ctx, s, before, true)
 		if err != nil {
 			return made, err
 		}
@@ -45,7 +45,7 @@ func (w Writer) Increment(ctx context.Context, from backup.Source, now time.Time
 		if err != nil {
 			return backup.Part{}, err
 		}
-		if _, _, err := w.goOn(ctx, s, before, false); err != nil {
+		if _, _, err := w.resume(ctx, s, before, false); err != nil {
 			return backup.Part{}, err
 		}
 		return w.increment(ctx, s, from, now)
@@ -121,8 +121,8 @@ func (w Writer) add(ctx context.Context, s *spool, before, to chain, from backup
 	return p, w.send(ctx, s, j, to)
 }
 
-// goOn completes an interrupted upload, if the bucket is as it was then.
-func (w Writer) goOn(ctx context.Context, s *spool, before chain, full bool) (p backup.Part, done bool, err error) {
+// resume completes an interrupted upload, if the bucket is as it was then.
+func (w Writer) resume(ctx context.Context, s *spool, before chain, full bool) (p backup.Part, done bool, err error) {
 	j, found, err := s.load()
 	if err != nil || !found {
 		return p, false, err
@@ -130,7 +130,7 @@ func (w Writer) goOn(ctx context.Context, s *spool, before chain, full bool) (p 
 	was, p := j.Part.StoredSHA256, j.Part
 	fits := j.To == w.Bucket.at.String() && j.Before == before.last() && p.Sealed == (w.Parts.Sealer != nil) && (!full || p.Since == 0)
 	if !fits || describe(s, &p) != nil || p.StoredSHA256 != was {
-		return p, false, errors.Join(w.giveUp(ctx, j), s.clear())
+		return p, false, errors.Join(w.abort(ctx, j), s.clear())
 	}
 	to := chain{name: j.Chain}
 	if j.Chain == before.name {
@@ -139,8 +139,8 @@ func (w Writer) goOn(ctx context.Context, s *spool, before chain, full bool) (p 
 	return p, true, w.send(ctx, s, j, to)
 }
 
-// giveUp has the server forget an upload; it may have done so.
-func (w Writer) giveUp(ctx context.Context, j journal) error {
+// abort has the server forget an upload; it may have done so.
+func (w Writer) abort(ctx context.Context, j journal) error {
 	if j.Upload == "" || j.To != w.Bucket.at.String() {
 		return nil
 	}

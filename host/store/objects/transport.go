@@ -98,7 +98,7 @@ func transport() http.RoundTripper {
 	dial := (&net.Dialer{Timeout: 30 * time.Second}).DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
-		return lively{c}, err
+		return idleTimeoutConn{c}, err
 	}
 	t.ResponseHeaderTimeout = silence
 	t.DisableCompression = true // an object is what is stored
@@ -106,17 +106,17 @@ func transport() http.RoundTripper {
 	return guard{t}
 }
 
-// lively is a connection on which something has to move.
-type lively struct{ net.Conn }
+// idleTimeoutConn is a connection that fails when nothing is read or written for a time.
+type idleTimeoutConn struct{ net.Conn }
 
-func (c lively) Read(b []byte) (int, error) {
+func (c idleTimeoutConn) Read(b []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(silence)); err != nil {
 		return 0, err
 	}
 	return c.Conn.Read(b)
 }
 
-func (c lively) Write(b []byte) (int, error) {
+func (c idleTimeoutConn) Write(b []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(silence)); err != nil {
 		return 0, err
 	}

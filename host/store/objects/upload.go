@@ -58,7 +58,7 @@ func (u *upload) run(ctx context.Context) error {
 	if u.j.Part.Stored <= u.j.Piece {
 		return u.whole(ctx)
 	}
-	if err := u.goOn(ctx); err != nil {
+	if err := u.resume(ctx); err != nil {
 		return err
 	}
 	for int64(len(u.j.Tags))*u.j.Piece < u.j.Part.Stored {
@@ -87,8 +87,8 @@ func (u *upload) options() minio.PutObjectOptions {
 	return minio.PutObjectOptions{ServerSideEncryption: u.to.sse, ContentType: "application/octet-stream"}
 }
 
-// goOn finds out which pieces the server has of an upload, or begins one.
-func (u *upload) goOn(ctx context.Context) error {
+// resume finds out which pieces the server has of an upload, or begins one.
+func (u *upload) resume(ctx context.Context) error {
 	if u.j.Upload != "" {
 		have, err := u.pieces(ctx)
 		if err == nil {

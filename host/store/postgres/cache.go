@@ -112,8 +112,8 @@ type lookup struct {
 	stale   bool         // the database is to be asked whose the space is
 }
 
-// look looks for keys that a lineage sees at the head, which does not change meanwhile. The caller calls end.
-func (c *cache) look(l store.Lineage, keys [][]byte) *lookup {
+// lookUp looks for keys that a lineage sees at the head, which does not change meanwhile. The caller calls end.
+func (c *cache) lookUp(l store.Lineage, keys [][]byte) *lookup {
 	c.room.mu.Lock()
 	defer c.room.mu.Unlock()
 	at := &lookup{cache: c, found: make([]store.Entry, len(keys)), stale: c.ended || time.Since(c.confirmed) > c.room.ownedFor}

@@ -91,7 +91,7 @@ func TestPurgedBytesLeaveTheCache(t *testing.T) {
 	fork := cachedHead.At(at).Fork(2)
 	cachedGet(t, e, fork, cachedKeyed)
 	raw := [][]byte{[]byte("another key, which is being read while the value is replaced")}
-	reading, head := e.look(fork, raw)
+	reading, head := e.lookUp(fork, raw)
 	if !e.cache.keeps(secret) {
 		t.Fatal("before the purge the cache has nothing: the test shows nothing")
 	}

@@ -60,7 +60,7 @@ func (c *check) run() {
 // each reads a page of rows. Nothing of it is judged before all is read.
 func (c *check) each(query string, arguments []any, do func(rows pgx.Rows) (judge func(), err error)) (n int, err error) {
 	var judges []func()
-	err = c.engine.patiently(c.ctx, func(ctx context.Context) error {
+	err = c.engine.retry(c.ctx, func(ctx context.Context) error {
 		judges = judges[:0]
 		return c.engine.each(ctx, query, arguments, func(rows pgx.Rows) error {
 			judge, err := do(rows)

@@ -130,7 +130,7 @@ SELECT set_config('idle_in_transaction_session_timeout', $3, true) IS NOT NULL F
 // runWork runs work in a transaction that holds the space.
 func (e *Engine) runWork(j *job) error {
 	defer e.cache.clear() // before the caller goes on: the work may have replaced or dropped what it has
-	return e.patiently(j.ctx, func(ctx context.Context) error {
+	return e.retry(j.ctx, func(ctx context.Context) error {
 		if err := e.ready(ctx); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (e *Engine) tryCommit(ctx context.Context, jobs []*job) (p *plan, err error
 		}
 		switch {
 		case applied:
-			e.keepLasts(p)
+			e.cacheLogTails(p)
 			return p, nil
 		case err == nil:
 			continue // more is known

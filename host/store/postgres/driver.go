@@ -62,7 +62,7 @@ func (d *Driver) In(space string) (store.Driver, error) {
 // String tells where the space is, without secrets.
 func (d *Driver) String() string { return d.at.public }
 
-func (d *Driver) patience() time.Duration {
+func (d *Driver) retryPeriod() time.Duration {
 	if d.options.Patience == 0 {
 		return 5 * time.Second
 	}
@@ -193,7 +193,7 @@ func (d *Driver) Examine(dir string) (faults []error, err error) {
 		if err != nil {
 			return err
 		}
-		e := &Engine{pool: pool, space: space, patience: d.patience(), readOnly: true}
+		e := &Engine{pool: pool, space: space, patience: d.retryPeriod(), readOnly: true}
 		if err := e.loadHead(ctx); err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (d *Driver) open(ctx context.Context, space int64, dir string, o store.Opti
 		return nil, err
 	}
 	e := &Engine{
-		pool: pool, release: release, space: space, public: d.at.public, dir: dir, owner: rand.Text(), server: o.Server, readOnly: o.ReadOnly, patience: d.patience(), now: o.Clock, logger: o.Logger,
+		pool: pool, release: release, space: space, public: d.at.public, dir: dir, owner: rand.Text(), server: o.Server, readOnly: o.ReadOnly, patience: d.retryPeriod(), now: o.Clock, logger: o.Logger,
 		jobs: make(chan *job, 1024), quit: make(chan struct{}), watchers: map[chan uint64]struct{}{}, lasts: map[log]latest{},
 	}
 	if e.now == nil {
@@ -215,11 +215,11 @@ func (e *Engine) read(ctx context.Context, do func(ctx context.Context) error) e
 		return err
 	}
 	defer end()
-	return translate(e.patiently(ctx, do))
+	return translate(e.retry(ctx, do))
 }
 
-// patiently repeats work that may be done twice while the database does not answer.
-func (e *Engine) patiently(ctx context.Context, do func(ctx context.Context) error) error {
+// retry repeats work that may be done twice while the database does not answer.
+func (e *Engine) retry(ctx context.Context, do func(ctx context.Context) error) error {
 	until := time.Now().Add(e.patience)
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		err := do(ctx)

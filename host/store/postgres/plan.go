@@ -390,8 +390,8 @@ func (e *Engine) lastOf(ctx context.Context, p *plan, id log, l store.Lineage) (
 	return last, nil
 }
 
-// keepLasts keeps the newest entries of logs in mind.
-func (e *Engine) keepLasts(p *plan) {
+// cacheLogTails caches the newest entries of logs.
+func (e *Engine) cacheLogTails(p *plan) {
 	if len(e.lasts) > lastsKept {
 		clear(e.lasts)
 	}

@@ -127,4 +127,4 @@ func (e *Engine) erase(ctx context.Context, update updater) error {
 }
 
 // finishPurge erases what an interrupted purge left. It runs before the writer starts.
-func (e *Engine) finishPurge(ctx context.Context) error { return e.erase(ctx, e.alone) }
+func (e *Engine) finishPurge(ctx context.Context) error { return e.erase(ctx, e.updateBeforeStart) }

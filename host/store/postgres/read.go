@@ -115,7 +115,7 @@ func (e *Engine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) (
 
 // getCached reads entries from the cache, and those that are missing there from the database.
 func (e *Engine) getCached(ctx context.Context, l store.Lineage, raw [][]byte) ([]store.Entry, error) {
-	at, head := e.look(l, raw)
+	at, head := e.lookUp(l, raw)
 	var entries []store.Entry
 	defer func() { at.end(l, raw, entries, head) }()
 	for i := range at.found {
@@ -141,11 +141,11 @@ func (e *Engine) getCached(ctx context.Context, l store.Lineage, raw [][]byte) (
 	return at.found, nil
 }
 
-// look looks into the cache as of the head.
-func (e *Engine) look(l store.Lineage, raw [][]byte) (at *lookup, head uint64) {
+// lookUp looks into the cache as of the head.
+func (e *Engine) lookUp(l store.Lineage, raw [][]byte) (at *lookup, head uint64) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.cache.look(l, raw), e.head.Version
+	return e.cache.lookUp(l, raw), e.head.Version
 }
 
 // getOwned reads entries from the database. If ask is set, the same round trip tells whether the space is still this engine's.

@@ -220,7 +220,7 @@ func (c *stagedCopy) verifyBlobs(ctx context.Context) error {
 
 // engine reads what was settled.
 func (c *stagedCopy) engine() *Engine {
-	return &Engine{pool: c.pool, space: c.space, dir: c.dir, patience: c.driver.patience(), readOnly: true}
+	return &Engine{pool: c.pool, space: c.space, dir: c.dir, patience: c.driver.retryPeriod(), readOnly: true}
 }
 
 // Dump implements store.Staged.

@@ -171,10 +171,10 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 		if t.done {
 			continue
 		}
-		err := e.dropOld(ctx, t, e.alone)
+		err := e.dropOld(ctx, t, e.updateBeforeStart)
 		if err == nil {
 			t.done = true
-			err = e.alone(ctx, func(ctx context.Context, tx pgx.Tx) error { return t.write(ctx, tx, e.space) })
+			err = e.updateBeforeStart(ctx, func(ctx context.Context, tx pgx.Tx) error { return t.write(ctx, tx, e.space) })
 		}
 		if err != nil {
 			return fmt.Errorf("finish trimming branch %d: %w", t.ID, err)
@@ -184,8 +184,8 @@ func (e *Engine) finishTrims(ctx context.Context) error {
 	return nil
 }
 
-// alone runs work like update, before the writer starts.
-func (e *Engine) alone(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
+// updateBeforeStart runs work like update, before the writer starts.
+func (e *Engine) updateBeforeStart(ctx context.Context, work func(ctx context.Context, tx pgx.Tx) error) error {
 	return e.runWork(&job{ctx: ctx, work: work})
 }
 
@@ -211,7 +211,7 @@ func (e *Engine) dropOld(ctx context.Context, t trim, update updater) error {
 		var keys [][]byte
 		var versions []int64
 		from, below, seen := d, number(d.newer), 0
-		err := e.patiently(ctx, func(ctx context.Context) error {
+		err := e.retry(ctx, func(ctx context.Context) error {
 			d, keys, versions, seen = from, nil, nil, 0
 			return e.each(ctx, oldSQL, []any{e.space, number(t.ID), from.raw, below, dropPage}, func(rows pgx.Rows) error {
 				var raw []byte

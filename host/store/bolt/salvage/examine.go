@@ -39,7 +39,7 @@ func Examine(path string) (f Findings, err error) {
 	}
 	s.examine()
 	f = Findings{Faults: p.faults, Meta: p.metaFaults, more: p.more, mended: p.mended, pageSize: p.meta.PageSize}
-	f.LostCommit = len(p.faults) == 0 && slices.Contains(p.metaFaults, errStaleMeta) && p.lostMore()
+	f.LostCommit = len(p.faults) == 0 && slices.Contains(p.metaFaults, errStaleMeta) && p.hasLostCommit()
 	return f, nil
 }
 
@@ -55,8 +55,8 @@ func (f Findings) All() []error {
 // NeedsMend reports whether a meta page is to be written before bbolt sees the file.
 func (f Findings) NeedsMend() bool { return f.mended != nil }
 
-// Mend writes the meta page that was damaged as it must be, and syncs it.
-func (f Findings) Mend(path string) error {
+// RepairMeta writes the meta page that was damaged as it must be, and syncs it.
+func (f Findings) RepairMeta(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {
 		return err

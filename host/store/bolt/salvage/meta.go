@@ -35,7 +35,7 @@ func (p *pages) findMeta(size uint64) bool {
 		if err == nil && !bytes.Equal(page[:layout.PageHeader], layout.MetaHeader(place)) {
 			faults, p.mended = append(faults, errMetaByte), slices.Concat(layout.MetaHeader(place), raw)
 		}
-		if err != nil && mendByte(raw, size) {
+		if err != nil && repairByte(raw, size) {
 			m, err = layout.ReadMeta(raw, size)
 			faults, p.mended = append(faults, errMetaByte), slices.Concat(layout.MetaHeader(place), raw)
 		}
@@ -61,8 +61,8 @@ func (p *pages) useMeta(m layout.Meta) {
 	p.visits = make([]uint8, min(m.High, p.length/m.PageSize))
 }
 
-// mendByte restores a meta page with one damaged byte. Its checksum has 64 bits, so no other content fits it.
-func mendByte(raw []byte, size uint64) bool {
+// repairByte restores a meta page with one damaged byte. Its checksum has 64 bits, so no other content fits it.
+func repairByte(raw []byte, size uint64) bool {
 	known := layout.Meta{PageSize: size}.Encode()[:12] // the begin of every meta page
 	differ := 0
 	for i := range known {
@@ -104,8 +104,8 @@ func (p *pages) findNewest() {
 	p.useMeta(found[0].Meta)
 }
 
-// fallBack uses the newest intact tree when that of the meta page has none. Later commits are not in it.
-func (p *pages) fallBack() bool {
+// useNewestTree uses the newest intact tree when that of the meta page has none. Later commits are not in it.
+func (p *pages) useNewestTree() bool {
 	best := tree{Meta: p.meta}
 	for _, t := range p.newestTrees(p.meta.TxID, age{}) {
 		if t.version > best.version {
@@ -205,8 +205,8 @@ func (p *pages) wholeTree(m layout.Meta) (high uint64, whole bool) {
 	return high, len(s.all()) == 0 && s.format == layout.Format
 }
 
-// lostMore reports whether a commit was written that the meta page does not refer to.
-func (p *pages) lostMore() (yes bool) {
+// hasLostCommit reports whether a commit was written that the meta page does not refer to.
+func (p *pages) hasLostCommit() (yes bool) {
 	known := p.as(p.meta).newestVersion()
 	p.eachOrphan(func(e Element) {
 		if _, err := layout.TableOf(layout.KindPoints, 0).Open(e.Key, e.Value); err == nil && layout.FromU64(e.Key) > known {

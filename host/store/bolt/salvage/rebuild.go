@@ -378,7 +378,7 @@ func (b *rebuilder) reconcileEntry(tx *bbolt.Tx, to *bbolt.Bucket, id store.Bran
 func (b *rebuilder) reconcile() error {
 	for _, id := range b.branches {
 		lost := map[string]bool{}
-		err := b.sift(id, layout.KindLog, func(to *bbolt.Bucket, key []byte) bool {
+		err := b.filter(id, layout.KindLog, func(to *bbolt.Bucket, key []byte) bool {
 			t, _, _ := layout.ReadTrim(to, id)
 			entry := keycode.Version(key[min(keycode.VersionSize, len(key)):], layout.ChangeVersion(key))
 			if to.Bucket(layout.KindEntries.Bucket()).Get(entry) != nil {
@@ -387,7 +387,7 @@ func (b *rebuilder) reconcile() error {
 			lost[hex.EncodeToString(entry)] = true
 			return false
 		})
-		err = errors.Join(err, b.sift(id, layout.KindValues, func(to *bbolt.Bucket, key []byte) bool {
+		err = errors.Join(err, b.filter(id, layout.KindValues, func(to *bbolt.Bucket, key []byte) bool {
 			return to.Bucket(layout.KindEntries.Bucket()).Get(key) != nil
 		}))
 		if err != nil {
@@ -408,8 +408,8 @@ func (b *rebuilder) reconcile() error {
 
 var errLost = errors.New("the change log has it, and its record is lost")
 
-// sift drops the records of a branch for which keep returns false.
-func (b *rebuilder) sift(id store.BranchID, k layout.Kind, keep func(to *bbolt.Bucket, key []byte) bool) error {
+// filter drops the records of a branch for which keep returns false.
+func (b *rebuilder) filter(id store.BranchID, k layout.Kind, keep func(to *bbolt.Bucket, key []byte) bool) error {
 	for resume := []byte{}; resume != nil; {
 		err := b.to.Update(func(tx *bbolt.Tx) error {
 			to, err := layout.MakeBranch(tx, id)

@@ -46,7 +46,7 @@ func Repair(ctx context.Context, dir string, want store.Repair) (r store.Repaire
 	if s.foreign() {
 		return r, fmt.Errorf("repair: %w", layout.FormatError(dir, s.format))
 	}
-	if s.missing() && p.fallBack() {
+	if s.missing() && p.useNewestTree() {
 		p.metaFaults = append(p.metaFaults, errFellBack)
 		s = newSurvey(p)
 	}

@@ -30,7 +30,7 @@ type survey struct {
 func newSurvey(p *pages) *survey {
 	s := &survey{pages: p, top: map[layout.Kind]bucket{}, has: map[string]bool{}}
 	if p.meta.Freelist != layout.NoFreelist {
-		s.lookAtFreelist()
+		s.readFreelist()
 	}
 	var strange []bucket
 	s.buckets("the root bucket", bucket{root: p.meta.Root}, func(name []byte, b bucket) {
@@ -74,8 +74,8 @@ func (s *survey) missing() bool {
 	return false
 }
 
-// lookAtFreelist reads the list of free pages.
-func (s *survey) lookAtFreelist() {
+// readFreelist reads the list of free pages.
+func (s *survey) readFreelist() {
 	page := s.page(s.meta.Freelist)
 	if page == nil {
 		return

@@ -18,9 +18,9 @@ type IntegerReader interface {
 // leastPromising is how many more rows than are wanted there must be for bounds to pay.
 const leastPromising = 16
 
-// promising returns the rows that may be among the best k. Each score is bounded from both sides by a product of integers, which takes a
+// shortlist returns the rows that may be among the best k. Each score is bounded from both sides by a product of integers, which takes a
 // small part of the time of reading a vector in full precision: rows whose upper bound is below k lower bounds are none of the best.
-func (r *search) promising(rows []uint32, k int) []uint32 {
+func (r *search) shortlist(rows []uint32, k int) []uint32 {
 	s := r.set
 	if len(rows) < k+leastPromising || s.options.Dimensions%partBlock != 0 {
 		return rows

@@ -121,7 +121,7 @@ func TestBoundsLeaveFewRowsToRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &search{set: s, query: ready}
-	if left := q.promising(rows, 40); len(left) < 40 || len(left) > 45 {
+	if left := q.shortlist(rows, 40); len(left) < 40 || len(left) > 45 {
 		t.Errorf("%d of 1,000 rows are left for the best 40", len(left))
 	}
 }

@@ -21,7 +21,7 @@ const mergeRun = 4
 // full reports whether a tail is large enough to be sealed.
 func (x *Index) full(p *part) bool { return p.docs() >= x.maxTail || p.tail.size >= maxTailBytes }
 
-// Due signals that Tend has work.
+// Due signals that Maintain has work.
 func (x *Index) Due() <-chan struct{} { return x.due }
 
 func (x *Index) signalDue() {
@@ -31,16 +31,16 @@ func (x *Index) signalDue() {
 	}
 }
 
-// Tend seals full tails, merges small segments, and reclaims the memory of removed documents. Searches and writes
+// Maintain seals full tails, merges small segments, and reclaims the memory of removed documents. Searches and writes
 // continue meanwhile.
-func (x *Index) Tend(ctx context.Context) error {
-	x.tending.Lock()
-	defer x.tending.Unlock()
-	return x.tend(ctx, x.full)
+func (x *Index) Maintain(ctx context.Context) error {
+	x.maintaining.Lock()
+	defer x.maintaining.Unlock()
+	return x.maintain(ctx, x.full)
 }
 
-// tend is Tend with a choice of tails to seal. The caller holds tending.
-func (x *Index) tend(ctx context.Context, enough func(*part) bool) error {
+// maintain is Maintain with a choice of tails to seal. The caller holds maintaining.
+func (x *Index) maintain(ctx context.Context, enough func(*part) bool) error {
 	return x.guardWrite(func() error { return x.compact(ctx, enough) })
 }
 
@@ -70,7 +70,7 @@ func (x *Index) compactTable() {
 	x.table.compact()
 }
 
-// freeze stops the growth of tails and returns them. The caller holds tending.
+// freeze stops the growth of tails and returns them. The caller holds maintaining.
 func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 	x.adding.Lock() // which waits for documents whose rows are still missing
 	defer x.adding.Unlock()
