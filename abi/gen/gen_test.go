@@ -22,9 +22,12 @@ func directory(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
 		t.Fatal(err)
 	}
+	copied := []string{filepath.Join("guests", "engines")}
 	for _, language := range []string{"go", "rust", "c", "zig", "assemblyscript", "javascript", "python"} {
-		sdk := filepath.Join("sdk", language)
-		if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
+		copied = append(copied, filepath.Join("sdk", language))
+	}
+	for _, path := range copied {
+		if err := os.CopyFS(filepath.Join(dir, path), os.DirFS(filepath.Join("..", "..", path))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,6 +75,8 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"../sdk/zig/alcove.zig", "pub const Memory = struct {", "pub const Memories = struct {", "alcove.zig"},
 		{"../sdk/zig/call.zig", "pub fn memoryGet(", "pub fn memoryGets(", "call.zig"},
 		{"../sdk/python/__init__.pyi", `Memory = TypedDict("Memory", {`, `Memories = TypedDict("Memory", {`, "__init__.pyi"},
+		{"../guests/engines/javascript/alcove.js", `["texts", ["string"]]`, `["text", ["string"]]`, "alcove.js"},
+		{"../guests/engines/python/lib/alcove.py", `("texts", [str], False)`, `("texts", str, False)`, "alcove.py"},
 		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
 		{"alcove.wit", "memory-get,", "memory-gets,", "alcove.wit"},
 		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},

@@ -41,6 +41,8 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		filepath.Join("..", "sdk", "assemblyscript", "assembly", "operations.ts"): assemblyScript,
 		filepath.Join("..", "sdk", "javascript", "alcove.d.ts"):                   between(dir, "../sdk/javascript/alcove.d.ts", "//", typeScript),
 		filepath.Join("..", "sdk", "python", "__init__.pyi"):                      between(dir, "../sdk/python/__init__.pyi", "#", pythonStub),
+		filepath.Join("..", "guests", "engines", "javascript", "alcove.js"):       between(dir, "../guests/engines/javascript/alcove.js", "//", javaScriptForms),
+		filepath.Join("..", "guests", "engines", "python", "lib", "alcove.py"):    between(dir, "../guests/engines/python/lib/alcove.py", "#", pythonForms),
 		"operations.schema.json":                                                  schemas,
 		"alcove.wit":                                                              wit,
 		"OPERATIONS.md":                                                           operations(dir),

@@ -125,9 +125,64 @@ const operations = new Proxy(Object.create(null), {
   },
 });
 
-/** What a handler is given beside its input. */
+// The forms of requests: of each object, the members with their types, and whether they may be absent. A type in brackets is a list of it.
+// generated: begin
+// By abi/gen from abi.json. Do not edit.
+const forms = {
+  input: [["can", ["string"]], ["answers", "object", true], ["state", "string", true]],
+  context: [["family", "string"], ["caller", "string"], ["namespace", "string"], ["branch", "string"], ["now", "string"], ["request_id", "string"], ["dry_run", "boolean", true], ["operator", "boolean", true], ["proposal", "string", true]],
+  entry: [["namespace", "string"], ["collection", "string"], ["key", "string"], ["change", "string", true], ["version", "number", true], ["deleted", "boolean", true], ["agent", "string", true], ["family", "string", true], ["state", "string", true], ["value", "any", true], ["tags", ["string"], true], ["type", "string", true], ["importance", "number", true], ["metadata", "object", true], ["links", ["string"], true], ["supersedes", ["string"], true]],
+  merge_notice: [["source", "string"], ["target", "string"], ["version", "number"], ["agent", "string", true], ["count", "number"], ["keys", ["merge_key"]]],
+  merge_key: [["namespace", "string"], ["key", "string"], ["deleted", "boolean", true]],
+  session: [["session", "string"], ["agent", "string", true], ["client", "string", true], ["began_at", "string"], ["calls", "number"], ["ended_at", "string", true], ["namespace", "string"], ["branch", "string"], ["last_at", "string", true]],
+  tool_request: [["tool", "string"], ["arguments", "any"], ["config", "any"], ["input", "input", true], ["context", "context"]],
+  hook_request: [["hook", "string"], ["entries", ["entry"], true], ["merge", "merge_notice", true], ["session", "session", true], ["job", "string", true], ["payload", "any", true], ["config", "any"], ["context", "context"]],
+  score_params: [["config", "any"], ["now", "string"], ["query", "string"], ["context", "context"]],
+  embed_request: [["texts", ["string"]], ["purpose", "string"], ["config", "any"], ["context", "context"]],
+};
+// generated: end
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+// The request that is served, and the form that it is to have.
+let asked, form;
+
+// faultOf says what is wrong with a value that is to be of a type; empty: nothing.
+function faultOf(value, type) {
+  if (Array.isArray(type)) return Array.isArray(value) ? faultIn(value, type[0]) : " is no list";
+  if (forms[type]) return isObject(value) ? faultOfMembers(value, forms[type]) : " is no object";
+  return type === "any" || (type === "object" ? isObject(value) : typeof value === type) ? "" : ` is no ${type}`;
+}
+
+function faultIn(list, type) {
+  for (let i = 0; i < list.length; i++) {
+    const fault = faultOf(list[i], type);
+    if (fault) return `[${i}]${fault}`;
+  }
+  return "";
+}
+
+function faultOfMembers(object, members) {
+  for (const [name, type, optional] of members) {
+    if (object[name] === undefined && optional) continue;
+    if (object[name] === undefined) return ` has no ${name}`;
+    const fault = faultOf(object[name], type);
+    if (fault) return `.${name}${fault}`;
+  }
+  return "";
+}
+
+// faultOfRequest is what is wrong with the request that is served. Handlers rely on its form. Most requests are looked through when a handler has
+// failed, and not before.
+function faultOfRequest() {
+  const fault = form ? faultOf(asked, form) || (isObject(asked.config) ? "" : ".config is no object") : "";
+  return fault[0] === "." ? fault.slice(1) : fault && "the request" + fault;
+}
+
+/** What a handler is given beside its input. The time is that of the request from then on. */
 class Call {
-  constructor({ context = {}, config = {}, input }) {
+  constructor({ context, config, input }, now = context.now) {
+    at(Date.parse(now));
     this.context = context;
     this.config = config;
     this.input = input;
@@ -157,22 +212,33 @@ class Call {
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 Object.setPrototypeOf(Call.prototype, operations);
 
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const unknown = (what, name) => fail("not_found", `this family has no ${what} ${stringify(name)}`);
 
-function onTool({ tool, arguments: input = {}, ...rest }) {
-  if (tool === "alcove:manifest") return manifest();
-  if (!isObject(input)) fail("invalid_argument", "the arguments are no object");
+function onTool(request) {
+  if (request.tool === "alcove:manifest") return manifest();
+  const { tool, arguments: input = {} } = request;
+  if (!isObject(input)) fail("invalid_argument", "arguments is no object");
   const handler = tools.get(tool);
-  if (handler) return handler(input, new Call(rest));
-  return defined.published ? defined.published(tool, input, new Call(rest)) : unknown("tool", tool);
+  if (handler) return handler(input, new Call(request));
+  return defined.published ? defined.published(tool, input, new Call(request)) : unknown("tool", tool);
 }
 
-function onHook({ hook, job, payload, entries, merge, session, ...rest }) {
-  if (hook === "job") return (jobs.get(job) ?? unknown("job", job))(payload ?? {}, new Call(rest));
-  const handler = hooks.get(hook) ?? unknown("hook", hook);
-  const result = handler(entries ?? merge ?? session, new Call(rest));
-  return then(result, (r) => (hook === "store" ? decision(r) : undefined));
+// An empty list may be null, as programs in Go write it, or absent.
+function listOf(request, name) {
+  const list = request[name] ?? [];
+  return Array.isArray(list) ? list : fail("invalid_argument", `${name} is no list`);
+}
+
+// The member of a request that a hook is asked about.
+const subjects = new Map([["store", "entries"], ["stored", "entries"], ["merged", "merge"], ["session_end", "session"]]);
+
+function onHook(request) {
+  const { hook, job, payload } = request;
+  if (hook === "job") return (jobs.get(job) ?? unknown("job", job))(payload ?? {}, new Call(request));
+  const subject = subjects.get(hook), handler = subject && hooks.get(hook);
+  if (!handler) unknown("hook", hook);
+  const about = subject === "entries" ? listOf(request, subject) : (request[subject] ?? fail("invalid_argument", `the request has no ${subject}`));
+  return then(handler(about, new Call(request)), (r) => (hook === "store" ? decision(r) : undefined));
 }
 
 function decision(r) {
@@ -182,21 +248,37 @@ function decision(r) {
 }
 
 function onScore(packed) {
-  const [count, width, length] = new Uint32Array(packed, 0, 3);
-  const params = parse(text(packed, 12, length)), columns = {};
-  const start = 12 + length + ((4 - (length % 4)) % 4), features = defined.hooks?.rank?.features ?? [];
-  for (let i = 0; i < width; i++) columns[features[i] ?? i] = new Float32Array(packed, start + 4 * count * i, count);
-  at(Date.parse(params.now));
-  const handler = hooks.get("rank") ?? unknown("hook", "rank");
-  return then(handler({ count, columns, query: params.query, now: params.now }, new Call(params)), (scores) => Float32Array.from(scores).buffer);
+  const handler = hooks.get("rank") ?? unknown("hook", "rank"), features = defined.hooks.rank.features ?? [];
+  const [count, width, length] = packed.byteLength < 12 ? [0, 0, 0] : new Uint32Array(packed, 0, 3), start = 12 + length + ((4 - (length % 4)) % 4);
+  if (start + 4 * count * width !== packed.byteLength) fail("invalid_argument", "the request to score has another length");
+  if (width !== features.length) fail("invalid_argument", `the request to score has ${width} columns, and the manifest ${features.length} features`);
+  const params = (asked = parsed(text(packed, 12, length))), columns = {};
+  features.forEach((feature, i) => (columns[feature] = new Float32Array(packed, start + 4 * count * i, count)));
+  return then(handler({ count, columns, query: params.query, now: params.now }, new Call(params, params.now)), (scores) => Float32Array.from(counted(scores, count, "rank", "scores")).buffer);
 }
 
-function onEmbed({ texts, purpose, ...rest }) {
+// counted is what a hook gave, if it is as many as it was asked for.
+function counted(list, n, hook, what) {
+  if (list?.length !== n) throw new TypeError(`the hook ${hook} gave ${list?.length ?? "no"} ${what}, and was asked for ${n}`);
+  return list;
+}
+
+function parsed(json) {
+  try {
+    return parse(json);
+  } catch {
+    fail("invalid_argument", "the request is not valid JSON");
+  }
+}
+
+function onEmbed(request) {
   const handler = hooks.get("embed") ?? unknown("hook", "embed");
-  return then(handler(texts, new Call(rest), purpose), (vectors) => {
-    const width = vectors[0]?.length ?? 0, out = new ArrayBuffer(8 + 4 * width * vectors.length);
+  const texts = (request.texts = listOf(request, "texts")), fault = faultOfRequest();
+  if (fault) fail("invalid_argument", fault); // which the host cannot read the answer to
+  return then(handler(texts, new Call(request), request.purpose), (vectors) => {
+    const width = counted(vectors, texts.length, "embed", "vectors")[0]?.length ?? 0, out = new ArrayBuffer(8 + 4 * width * vectors.length);
     new Uint32Array(out, 0, 2).set([vectors.length, width]);
-    vectors.forEach((vector, i) => new Float32Array(out, 8 + 4 * width * i, width).set(vector));
+    vectors.forEach((vector, i) => new Float32Array(out, 8 + 4 * width * i, width).set(counted(vector, width, "embed", "numbers of a vector")));
     return out;
   });
 }
@@ -204,14 +286,15 @@ function onEmbed({ texts, purpose, ...rest }) {
 // then goes on with a result, now or when it is there.
 const then = (result, next) => (result instanceof Promise ? result.then(next) : next(result));
 
-const kinds = { 1: onTool, 2: onHook, 3: onScore, 4: onEmbed };
+const kinds = { 1: [onTool, "tool_request"], 2: [onHook, "hook_request"], 3: [onScore, "score_params"], 4: [onEmbed, "embed_request"] };
 
 /** Serves a request: JSON as text, bytes as they are, and the text of an error in a list. */
 export function serve(kind, request) {
   try {
-    const handler = kinds[kind] ?? fail("invalid_argument", `this family serves no requests of kind ${kind}`);
+    const [handler, itsForm] = kinds[kind] ?? fail("invalid_argument", `this family serves no requests of kind ${kind}`);
     if (kind !== 3 && !isObject(request)) fail("invalid_argument", "the request is no object");
-    if (kind !== 3) at(Date.parse(request.context?.now));
+    asked = request;
+    form = itsForm;
     const result = then(handler(request), (r) => (r === undefined ? (kind === 1 ? "{}" : "") : r instanceof ArrayBuffer ? r : (stringify(r) ?? "null")));
     return result instanceof Promise ? result.catch(failed) : result;
   } catch (e) {
@@ -219,12 +302,15 @@ export function serve(kind, request) {
   }
 }
 
+const told = ({ code, message, retryable = false, details }) => [stringify({ code, message, retryable, details })];
+
 export function failed(e) {
-  if (e instanceof AlcoveError) return [stringify({ code: e.code, message: e.message, retryable: e.retryable, details: e.details })];
+  const own = e instanceof AlcoveError, fault = own && e.code !== "internal" ? "" : faultOfRequest();
+  if (own && !fault) return told(e);
   const what = e instanceof Error ? (e.name === "Error" ? e.message : `${e.name}: ${e.message}`) : String(e);
   const [first, stack] = trace(e?.stack);
   line([what + "\n" + stack]);
-  return [stringify({ code: "internal", message: `panic: ${what}${first ? ` (${first})` : ""}`, retryable: false })];
+  return told(fault ? { code: "invalid_argument", message: fault } : { code: "internal", message: `panic: ${what}${first ? ` (${first})` : ""}` });
 }
 
 // trace gives where an error was thrown, and its stack, both in the author's files.

@@ -89,7 +89,7 @@ func asked(t testing.TB, m *sandbox.Module, tool string) *sandbox.Result {
 	t.Helper()
 	// Fuel ends what would run for ever, long before the clock does on a busy machine.
 	limits := abi.Limits{Fuel: 400_000_000, CPUMS: 60_000, WallMS: 300_000}
-	r, err := m.Call(context.Background(), sandbox.Request{Kind: abi.KindTool, Limits: limits, Payload: []byte(`{"tool":"` + tool + `","arguments":{},"config":{},"context":{"now":"2026-01-02T03:04:05Z"}}`)})
+	r, err := m.Call(context.Background(), sandbox.Request{Kind: abi.KindTool, Limits: limits, Payload: []byte(`{"tool":"` + tool + `","arguments":{},"config":{},"context":{"family":"evil","caller":"","namespace":"default","branch":"default","now":"2026-01-02T03:04:05Z","request_id":""}}`)})
 	must.Do(t, err)
 	return r
 }

@@ -228,12 +228,13 @@ _spaces = {}
 
 
 class Call:
-    """What a function is given beside its input."""
+    """What a function is given beside its input. The time is that of the request from then on."""
 
-    def __init__(self, request):
-        self.context = request.get("context", {})
-        self.config = request.get("config", {})
+    def __init__(self, request, now=None):
+        self.context = request["context"]
+        self.config = request["config"]
         self.input = request.get("input")
+        _at(now or self.context["now"])
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -280,7 +281,154 @@ def now_ns():
 
 def _at(text):
     global _now
-    _now = _alcove.instant(text) if isinstance(text, str) else 0
+    _now = _alcove.instant(text)
+
+
+# The forms of requests: of each object, the members with their types, and whether they may be absent. A type in brackets is a list of it,
+# and a text the name of an object.
+# generated: begin
+# By abi/gen from abi.json. Do not edit.
+_forms = {
+    "input": (
+        ("can", [str], False),
+        ("answers", dict, True),
+        ("state", str, True),
+    ),
+    "context": (
+        ("family", str, False),
+        ("caller", str, False),
+        ("namespace", str, False),
+        ("branch", str, False),
+        ("now", str, False),
+        ("request_id", str, False),
+        ("dry_run", bool, True),
+        ("operator", bool, True),
+        ("proposal", str, True),
+    ),
+    "entry": (
+        ("namespace", str, False),
+        ("collection", str, False),
+        ("key", str, False),
+        ("change", str, True),
+        ("version", float, True),
+        ("deleted", bool, True),
+        ("agent", str, True),
+        ("family", str, True),
+        ("state", str, True),
+        ("value", object, True),
+        ("tags", [str], True),
+        ("type", str, True),
+        ("importance", float, True),
+        ("metadata", dict, True),
+        ("links", [str], True),
+        ("supersedes", [str], True),
+    ),
+    "merge_notice": (
+        ("source", str, False),
+        ("target", str, False),
+        ("version", float, False),
+        ("agent", str, True),
+        ("count", float, False),
+        ("keys", ["merge_key"], False),
+    ),
+    "merge_key": (
+        ("namespace", str, False),
+        ("key", str, False),
+        ("deleted", bool, True),
+    ),
+    "session": (
+        ("session", str, False),
+        ("agent", str, True),
+        ("client", str, True),
+        ("began_at", str, False),
+        ("calls", float, False),
+        ("ended_at", str, True),
+        ("namespace", str, False),
+        ("branch", str, False),
+        ("last_at", str, True),
+    ),
+    "tool_request": (
+        ("tool", str, False),
+        ("arguments", object, False),
+        ("config", object, False),
+        ("input", "input", True),
+        ("context", "context", False),
+    ),
+    "hook_request": (
+        ("hook", str, False),
+        ("entries", ["entry"], True),
+        ("merge", "merge_notice", True),
+        ("session", "session", True),
+        ("job", str, True),
+        ("payload", object, True),
+        ("config", object, False),
+        ("context", "context", False),
+    ),
+    "score_params": (
+        ("config", object, False),
+        ("now", str, False),
+        ("query", str, False),
+        ("context", "context", False),
+    ),
+    "embed_request": (
+        ("texts", [str], False),
+        ("purpose", str, False),
+        ("config", object, False),
+        ("context", "context", False),
+    ),
+}
+# generated: end
+
+
+# The request that is served, and the form that it is to have.
+_asked = _form = None
+
+
+def _fault(value, kind):
+    """What is wrong with a value that is to be of a type; empty: nothing."""
+    if isinstance(kind, str):
+        return _fault_of_members(value, _forms[kind]) if isinstance(value, dict) else " is no object"
+    if isinstance(kind, list):
+        return _fault_in(value, kind[0]) if isinstance(value, list) else " is no list"
+    if isinstance(value, kind) or kind is float and isinstance(value, int):
+        return ""
+    return " is no " + _types[kind]
+
+
+def _fault_in(values, kind):
+    for i, value in enumerate(values):
+        fault = _fault(value, kind)
+        if fault:
+            return "[%d]%s" % (i, fault)
+    return ""
+
+
+def _fault_of_members(value, members):
+    for name, kind, optional in members:
+        if name in value:
+            fault = _fault(value[name], kind)
+            if fault:
+                return "." + name + fault
+        elif not optional:
+            return " has no " + name
+    return ""
+
+
+def _fault_of_request():
+    """What is wrong with the request that is served. Functions rely on its form. Most requests are looked through when a function has failed,
+    and not before."""
+    if _form is None:
+        return ""
+    fault = _fault(_asked, _form) or ("" if isinstance(_asked["config"], dict) else ".config is no object")
+    return fault[1:] if fault.startswith(".") else fault and "the request" + fault
+
+
+def _list_of(request, name):
+    """A list of a request. An empty one may be null, as programs in Go write it, or absent."""
+    values = request.get(name)
+    if values is not None and not isinstance(values, list):
+        fail("invalid_argument", name + " is no list")
+    return values or []
 
 
 def _unknown(what, name):
@@ -288,12 +436,11 @@ def _unknown(what, name):
 
 
 def _on_tool(request):
-    name = request.get("tool")
-    if name == "alcove:manifest":
+    if request.get("tool") == "alcove:manifest":
         return _manifest()
-    given = request.get("arguments", {})
+    name, given = request.get("tool"), request.get("arguments", {})
     if not isinstance(given, dict):
-        fail("invalid_argument", "the arguments are no object")
+        fail("invalid_argument", "arguments is no object")
     if name not in _tools:
         return _published(Call(request), name, given) if _published else _unknown("tool", name)
     return _called(_tools[name][0], Call(request), given)
@@ -308,19 +455,23 @@ def _called(function, c, given):
         fail("invalid_argument", str(e))
 
 
+# The member of a request that a hook is asked about.
+_subjects = {"store": "entries", "stored": "entries", "merged": "merge", "session_end": "session"}
+
+
 def _on_hook(request):
     name = request.get("hook")
     if name == "job":
         if request.get("job") not in _jobs:
             _unknown("job", request.get("job"))
-        return _jobs[request["job"]][0](Call(request), request.get("payload") or {})
-    if name not in _hooks:
+        payload = request.get("payload")
+        return _jobs[request["job"]][0](Call(request), {} if payload is None else payload)
+    if name not in _hooks or name not in _subjects:
         _unknown("hook", name)
-    about = request.get("entries")
+    subject = _subjects[name]
+    about = _list_of(request, subject) if subject == "entries" else request.get(subject)
     if about is None:
-        about = request.get("merge")
-    if about is None:
-        about = request.get("session")
+        fail("invalid_argument", "the request has no " + subject)
     decision = _hooks[name][0](Call(request), about)
     return _decision(decision) if name == "store" else None
 
@@ -341,20 +492,47 @@ def _on_score(packed):
     import struct
     from array import array
 
-    count, width, length = struct.unpack("<III", packed)
-    params = _alcove.loads(packed[12 : 12 + length])
-    start = 12 + length + (4 - length % 4) % 4
     if "rank" not in _hooks:
         _unknown("hook", "rank")
     function, members = _hooks["rank"]
+    features = members.get("features", [])
+    count, width, length = struct.unpack("<III", packed) if len(packed) >= 12 else (0, 0, 0)
+    start = 12 + length + (4 - length % 4) % 4
+    if start + 4 * count * width != len(packed):
+        fail("invalid_argument", "the request to score has another length")
+    if width != len(features):
+        fail("invalid_argument", "the request to score has %d columns, and the manifest %d features" % (width, len(features)))
+    global _asked
+    params = _asked = _params(packed[12 : 12 + length])
     ranking = Ranking()
-    ranking.count, ranking.query, ranking.now = count, params.get("query"), params.get("now")
+    ranking.count, ranking.query, ranking.now = count, params["query"], params["now"]
     ranking.columns = {}
-    for i, feature in enumerate(members.get("features", [])[:width]):
+    for i, feature in enumerate(features):
         at = start + 4 * count * i
         ranking.columns[feature] = array("f", packed[at : at + 4 * count])
-    _at(ranking.now)
-    return bytes(array("f", function(Call(params), ranking)))
+    scores = function(Call(params, ranking.now), ranking)
+    return bytes(array("f", _counted(scores, count, "rank", "scores")))
+
+
+def _counted(values, n, hook, what):
+    """What a hook gave, if it is as many as it was asked for."""
+    got = "no"
+    if values is not None:
+        try:
+            got = len(values)
+        except TypeError:  # it is a generator
+            values = list(values)
+            got = len(values)
+    if got != n:
+        raise TypeError("the hook %s gave %s %s, and was asked for %d" % (hook, got, what, n))
+    return values
+
+
+def _params(text):
+    try:
+        return _alcove.loads(text)
+    except ValueError:
+        fail("invalid_argument", "the request is not valid JSON")
 
 
 def _on_embed(request):
@@ -363,22 +541,29 @@ def _on_embed(request):
 
     if "embed" not in _hooks:
         _unknown("hook", "embed")
-    vectors = _hooks["embed"][0](Call(request), request["texts"], request.get("purpose"))
+    texts = request["texts"] = _list_of(request, "texts")
+    fault = _fault_of_request()
+    if fault:
+        fail("invalid_argument", fault)  # which the host cannot read the answer to
+    given = _hooks["embed"][0](Call(request), texts, request["purpose"])
+    vectors = _counted(given, len(texts), "embed", "vectors")
     width = len(vectors[0]) if vectors else 0
     out = bytearray(struct.pack("<II", len(vectors), width))
     for vector in vectors:
-        out += bytes(array("f", vector))
+        out += bytes(array("f", _counted(vector, width, "embed", "numbers of a vector")))
     return bytes(out)
+
+
+_form_of = {1: "tool_request", 2: "hook_request", 3: "score_params", 4: "embed_request"}
 
 
 def serve(kind, request):
     """Serves a request: it gives whether that failed, and bytes, text or None."""
+    global _asked, _form
     try:
-        if kind != 3:
-            if not isinstance(request, dict):
-                fail("invalid_argument", "the request is no object")
-            context = request.get("context")
-            _at(context.get("now") if isinstance(context, dict) else None)
+        if kind != 3 and not isinstance(request, dict):
+            fail("invalid_argument", "the request is no object")
+        _asked, _form = request, _form_of.get(kind)
         if kind == 1:
             answer = _on_tool(request)
             if answer is None:
@@ -397,7 +582,9 @@ def serve(kind, request):
 
 
 def _failed(e):
-    if isinstance(e, AlcoveError):
+    own = isinstance(e, AlcoveError)
+    fault = "" if own and e.code != "internal" or isinstance(e, MemoryError) else _fault_of_request()
+    if own and not fault:
         body = {"code": e.code, "message": e.message, "retryable": e.retryable}
         if e.details is not None:
             body["details"] = e.details
@@ -412,6 +599,8 @@ def _failed(e):
         place = " (%s:%d)" % frames[0][:2] if frames else ""
         _alcove.log(what + "".join("\n  %s:%d %s" % f for f in frames[:10]))
         body = {"code": "internal", "message": "panic: " + what + place, "retryable": False}
+        if fault:
+            body = {"code": "invalid_argument", "message": fault, "retryable": False}
     return True, _dumps(body, None, ",", ":", False, False, None)
 
 

@@ -79,6 +79,9 @@ func (t *test) rank(ctx context.Context, h abi.RankHook) {
 			c.problem(fmt.Sprintf("%d candidates", n), err.Error())
 			continue
 		}
+		if n > 0 {
+			t.guests.keep(abi.KindScore, payload) // to be sent damaged, and twice
+		}
 		if fault := t.scored(ctx, payload, n); fault != "" {
 			c.problem(fmt.Sprintf("%d candidates", n), fault)
 		}

@@ -62,14 +62,25 @@ func (w *recorder) ended(g catalogue.Guest, r sandbox.Request, result *sandbox.R
 	if slices.Contains(w.open, g) { // else it was closed meanwhile
 		w.open = append(without(w.open, g), g)
 	}
+	w.add(r.Kind, r.Payload)
+	if err == nil && result.Class != abi.ClassOK {
+		w.failed = append(w.failed, result)
+	}
+}
+
+// keep keeps a request that the test itself makes.
+func (w *recorder) keep(kind abi.Kind, payload []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(kind, payload)
+}
+
+func (w *recorder) add(kind abi.Kind, payload []byte) {
 	if w.requests == nil {
 		w.requests = map[abi.Kind][][]byte{}
 	}
-	if kept := w.requests[r.Kind]; len(kept) < mostKept {
-		w.requests[r.Kind] = append(kept, bytes.Clone(r.Payload))
-	}
-	if err == nil && result.Class != abi.ClassOK {
-		w.failed = append(w.failed, result)
+	if kept := w.requests[kind]; len(kept) < mostKept {
+		w.requests[kind] = append(kept, bytes.Clone(payload))
 	}
 }
 

@@ -39,6 +39,9 @@ func module(t testing.TB, path string) []byte {
 	return m
 }
 
+// about is the context of a request.
+const about = `{"family":"x","caller":"","namespace":"default","branch":"default","now":"2026-01-02T03:04:05Z","request_id":"r1"}`
+
 // ask packs a module with the manifest of its source, and calls a tool.
 func ask(t testing.TB, raw []byte, tool, arguments string) (*sandbox.Result, []string) {
 	t.Helper()
@@ -53,7 +56,7 @@ func ask(t testing.TB, raw []byte, tool, arguments string) (*sandbox.Result, []s
 	m, err := box.Admit(t.Context(), packed, sandbox.Options{Limits: abi.Limits{CPUMS: 60_000, WallMS: 300_000}})
 	must.Do(t, err)
 	var lines []string
-	payload := fmt.Sprintf(`{"tool":%q,"arguments":%s,"config":{},"context":{"now":"2026-01-02T03:04:05Z","request_id":"r1"}}`, tool, arguments)
+	payload := fmt.Sprintf(`{"tool":%q,"arguments":%s,"config":{},"context":%s}`, tool, arguments, about)
 	r, err := m.Call(t.Context(), sandbox.Request{Kind: abi.KindTool, Payload: []byte(payload), Lines: func(_, line string) { lines = append(lines, line) }})
 	must.Do(t, err)
 	return r, lines
