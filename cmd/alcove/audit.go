@@ -200,15 +200,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, e := range list {
-				if err := a.printf("%s\n", terminal.Lines(entryLine(e))); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, list, func(e audit.Entry) error { return a.printf("%s\n", terminal.Lines(entryLine(e))) })
 		},
 	}
 	c.Flags().IntVarP(&n, "lines", "n", 20, "how many")

@@ -161,15 +161,9 @@ what the model calls.`,
 				}
 				return a.printJSON(list)
 			}
-			if a.asJSON {
-				return a.printJSON(tools)
-			}
-			for _, t := range tools {
-				if err := a.printf("%s  %s\n", a.bold(t.Name), terminal.Indented(t.Description)); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, tools, func(t host.ExportedTool) error {
+				return a.printf("%s  %s\n", a.bold(t.Name), terminal.Indented(t.Description))
+			})
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "print them as JSON in the `FORMAT` of a model API: anthropic, openai, gemini or mcp")

@@ -174,11 +174,7 @@ func (a *app) retentionPreviewCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := call(c.Context(), a, operator.PreviewRetention, r)
-		if err != nil {
-			return err
-		}
-		return a.printRetentionPreview(p)
+		return callAndPrint(c.Context(), a, operator.PreviewRetention, r, a.printRetentionPreview)
 	}
 	return c
 }

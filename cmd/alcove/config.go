@@ -65,15 +65,7 @@ func (a *app) configGetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, s := range list {
-				if err := a.printSetting(s); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, list, a.printSetting)
 		},
 	}
 	appliesTo(c, &q)
@@ -112,15 +104,7 @@ func (a *app) configListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, s := range list {
-				if err := a.printf("%s = %s (%s)\n", s.Key, string(s.Value), s.Source); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, list, func(s operator.Setting) error { return a.printf("%s = %s (%s)\n", s.Key, string(s.Value), s.Source) })
 		},
 	}
 	appliesTo(c, &q)
@@ -156,11 +140,7 @@ func (a *app) configSetCommand() *cobra.Command {
 				}
 				r.Changes = append(r.Changes, change)
 			}
-			done, err := call(c.Context(), a, operator.ChangeSettings, r)
-			if err != nil {
-				return err
-			}
-			return a.printChanged(done)
+			return callAndPrint(c.Context(), a, operator.ChangeSettings, r, a.printChanged)
 		},
 	}
 	scopeFlag(c, &in, "system")
@@ -170,15 +150,9 @@ func (a *app) configSetCommand() *cobra.Command {
 }
 
 func (a *app) printChanged(list []operator.SettingChanged) error {
-	if a.asJSON {
-		return a.printJSON(list)
-	}
-	for _, c := range list {
-		if err := a.printf("%s = %s, was %s (version %d)\n", c.Key, orUnset(c.After), orUnset(c.Before), c.Version); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(a, list, func(c operator.SettingChanged) error {
+		return a.printf("%s = %s, was %s (version %d)\n", c.Key, orUnset(c.After), orUnset(c.Before), c.Version)
+	})
 }
 
 func orUnset(value json.RawMessage) string {
@@ -271,11 +245,7 @@ func (a *app) configUndoCommand() *cobra.Command {
 				return err
 			}
 			u.Change = args[0]
-			done, err := call(c.Context(), a, operator.UndoSettings, u)
-			if err != nil {
-				return err
-			}
-			return a.printChanged(done)
+			return callAndPrint(c.Context(), a, operator.UndoSettings, u, a.printChanged)
 		},
 	}
 	scopeFlag(c, &in, "system")

@@ -102,15 +102,7 @@ func (a *app) embedderListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, m := range list {
-				if err := a.printModel(m); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, list, a.printModel)
 		},
 	}
 }

@@ -100,15 +100,7 @@ func (a *app) familyAttachmentsCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("look at %s: %w", r, oci.Advise(err))
 		}
-		if a.asJSON {
-			return a.printJSON(list)
-		}
-		for _, at := range list {
-			if err := a.printf("%s  %s\n", at.Digest, terminal.Line(at.Type)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printEach(a, list, func(at oci.Attachment) error { return a.printf("%s  %s\n", at.Digest, terminal.Line(at.Type)) })
 	}
 	return c
 }

@@ -201,11 +201,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || *dryRun {
 			return err
 		}
-		answer, err := call(c.Context(), a, operator.GrantFamily, r)
-		if err != nil {
-			return err
-		}
-		return a.showGrant(answer)
+		return callAndPrint(c.Context(), a, operator.GrantFamily, r, a.showGrant)
 	}
 	return c
 }

@@ -43,11 +43,7 @@ modules must be signed by trusted keys: see alcove family trust.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || *dryRun {
 				return err
 			}
-			f, err := call(c.Context(), a, operator.InstallFamily, operator.InstallRequest(installation))
-			if err != nil {
-				return err
-			}
-			return a.showFamily(f)
+			return callAndPrint(c.Context(), a, operator.InstallFamily, operator.InstallRequest(installation), a.showFamily)
 		},
 	}
 	from.flags(c)
@@ -92,11 +88,7 @@ Without M.wasm, the tag that the family was installed from is resolved again.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || *dryRun {
 				return err
 			}
-			f, err := call(c.Context(), a, operator.UpdateFamily, r)
-			if err != nil {
-				return err
-			}
-			return a.showFamily(f)
+			return callAndPrint(c.Context(), a, operator.UpdateFamily, r, a.showFamily)
 		},
 	}
 	from.flags(c)
@@ -116,11 +108,7 @@ of the family does not change. A second rollback undoes the first.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil || *dryRun {
 				return err
 			}
-			f, err := call(c.Context(), a, operator.RollBackFamily, operator.FamilyName{Family: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.showFamily(f)
+			return callAndPrint(c.Context(), a, operator.RollBackFamily, operator.FamilyName{Family: args[0]}, a.showFamily)
 		},
 	}
 	dryRun = dryRunFlag(c)

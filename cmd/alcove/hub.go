@@ -259,15 +259,7 @@ func (a *app) listGroups(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(all)
-	}
-	for _, g := range all {
-		if err := a.printGroup(g); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(a, all, a.printGroup)
 }
 
 func (a *app) printGroup(g operator.Group) error {

@@ -69,15 +69,7 @@ func (a *app) hubListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(all)
-			}
-			for _, p := range all {
-				if err := a.printPerson(p); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, all, a.printPerson)
 		},
 	}
 }

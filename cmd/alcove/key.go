@@ -182,11 +182,7 @@ have the server's overall limits only.`,
 				}
 				return a.printLimits(list.Limits)
 			}
-			now, err := call(c.Context(), a, operator.LimitKeys, l)
-			if err != nil {
-				return err
-			}
-			return a.printLimits(now)
+			return callAndPrint(c.Context(), a, operator.LimitKeys, l, a.printLimits)
 		},
 	}
 	limitFlags(c, &l)

@@ -206,15 +206,7 @@ func (b *bucketBackup) printList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(list)
-	}
-	for _, s := range list {
-		if err := a.printf("%s  %s\n", s.Chain, chainLine(s)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(a, list, func(s objects.Summary) error { return a.printf("%s  %s\n", s.Chain, chainLine(s)) })
 }
 
 func chainLine(s objects.Summary) string {

@@ -31,6 +31,19 @@ func (a *app) printJSON(v any) error {
 	return a.out.JSON(v)
 }
 
+// printEach prints the elements of a list; with --json, the list.
+func printEach[T any](a *app, list []T, one func(T) error) error {
+	if a.asJSON {
+		return a.printJSON(list)
+	}
+	for _, element := range list {
+		if err := one(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // showWorking makes a command show, on a terminal, that it is at work. It stops when the command ends, prints a result or
 // shows a bar. A command that reads standard input is left alone: people may be typing.
 func (a *app) showWorking(c *cobra.Command) {

@@ -42,11 +42,7 @@ family. It does not find text that a family paraphrased.`,
 			if !yes {
 				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
 			}
-			done, err := call(c.Context(), a, operator.Purge, p)
-			if err != nil {
-				return err
-			}
-			return a.printPurged(done)
+			return callAndPrint(c.Context(), a, operator.Purge, p, a.printPurged)
 		},
 	}
 	flags := c.Flags()

@@ -414,11 +414,7 @@ installed with a signature by that key.`,
 				return err
 			}
 		}
-		trusted, err := call(c.Context(), a, operator.TrustKeys, r)
-		if err != nil {
-			return err
-		}
-		return a.printTrusted(trusted)
+		return callAndPrint(c.Context(), a, operator.TrustKeys, r, a.printTrusted)
 	}
 	return c
 }

@@ -226,15 +226,7 @@ func (a *app) siteListCommand() *cobra.Command {
 					list = append(list, listedSite{slug, endpoints[name].URL, secretOf(endpoints[name])})
 				}
 			}
-			if a.asJSON {
-				return a.printJSON(list)
-			}
-			for _, s := range list {
-				if err := a.printf("%s  %s  %s\n", s.Slug, s.URL, s.Secret); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printEach(a, list, func(s listedSite) error { return a.printf("%s  %s  %s\n", s.Slug, s.URL, s.Secret) })
 		},
 	}
 }

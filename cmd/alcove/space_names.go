@@ -101,15 +101,9 @@ func (a *app) listSpaces(ctx context.Context, names spaceNames, err error) error
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(list)
-	}
-	for _, s := range list {
-		if err := a.printf("%s  %s  %s\n", s.Name, sizeOf(s), stateOfShared(s)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(a, list, func(s operator.ListedSpace) error {
+		return a.printf("%s  %s  %s\n", s.Name, sizeOf(s), stateOfShared(s))
+	})
 }
 
 func sizeOf(s operator.ListedSpace) string {

@@ -216,11 +216,7 @@ if there is one remote.`,
 			if watch {
 				return a.watchRemote(c.Context(), r)
 			}
-			done, err := call(c.Context(), a, operator.SyncRemote, r)
-			if err != nil {
-				return err
-			}
-			return a.printDone(done)
+			return callAndPrint(c.Context(), a, operator.SyncRemote, r, a.printDone)
 		},
 	}
 	exchangeFlags(c, &r)
