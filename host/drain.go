@@ -33,13 +33,13 @@ func (s *shared) ready(context.Context) error {
 	return nil
 }
 
-// told says how this server is, a line each.
-func (s *shared) told() string {
+// describe says how this server is, a line each.
+func (s *shared) describe() string {
 	state := s.sharing.member.State()
 	if clusterOf(state).Asked().Draining {
-		return state.Told() + "draining: it takes no spaces, and forwards until it is stopped\n"
+		return state.Describe() + "draining: it takes no spaces, and forwards until it is stopped\n"
 	}
-	return state.Told()
+	return state.Describe()
 }
 
 func clusterOf(state cluster.State) operator.Cluster {

@@ -58,7 +58,7 @@ func (s *site) openLogins(o Options, secret func() ([]byte, error), closers *spa
 	}
 	fetch := s.OAuth.Fetch
 	if fetch == nil {
-		fetch = outbound.Client{}.Strangers()
+		fetch = outbound.Client{}.Public()
 	}
 	if s.logins.secret, err = secret(); err == nil {
 		s.logins.common, err = oauth.NewCommon(fetch, o.Clock)

@@ -361,7 +361,7 @@ func (s *Spaces) balance() {
 			}
 		}()
 	}
-	strays := s.sharing.member.Strays()
+	strays := s.sharing.member.Misplaced()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.open {

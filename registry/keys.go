@@ -99,9 +99,9 @@ func (l Lock) Signers(s signature.Signed) []string {
 	return names
 }
 
-// Vouched returns why the signatures of a module do not suffice for a grant; nil if they do. The signers that the grant
+// CheckSignatures returns why the signatures of a module do not suffice for a grant; nil if they do. The signers that the grant
 // names must all hold. A locked server needs a number of trusted ones besides, once there are any keys.
-func (l Lock) Vouched(g Grant, s signature.Signed, now time.Time, mode Mode) error {
+func (l Lock) CheckSignatures(g Grant, s signature.Signed, now time.Time, mode Mode) error {
 	for _, name := range g.Signers {
 		k, trusted := l.Keys[name]
 		if !trusted {

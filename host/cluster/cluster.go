@@ -137,7 +137,7 @@ func (m *Member) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.see(began, table)
+	m.record(began, table)
 	var led []string
 	for _, l := range table.Leases {
 		if l.Server == self.ID {
@@ -182,8 +182,8 @@ func (m *Member) leading(space string) *Lead {
 	return m.leads[space]
 }
 
-// see stores the state of the table, read after an instant.
-func (m *Member) see(at time.Time, t store.Table) {
+// record stores the state of the table, read after an instant.
+func (m *Member) record(at time.Time, t store.Table) {
 	v := view{at: at, servers: t.Servers, leases: map[string]store.Lease{}}
 	for _, l := range t.Leases {
 		v.leases[l.Space] = l
@@ -202,8 +202,8 @@ func (m *Member) see(at time.Time, t store.Table) {
 	}
 }
 
-// lookAgain reads the table, unless it was read after an instant.
-func (m *Member) lookAgain(ctx context.Context, after time.Time) error {
+// refresh reads the table, unless it was read after an instant.
+func (m *Member) refresh(ctx context.Context, after time.Time) error {
 	m.looking.Lock()
 	defer m.looking.Unlock()
 	m.mu.Lock()
@@ -217,7 +217,7 @@ func (m *Member) lookAgain(ctx context.Context, after time.Time) error {
 	if err != nil {
 		return err
 	}
-	m.see(began, t)
+	m.record(began, t)
 	return nil
 }
 
@@ -380,8 +380,8 @@ func (m *Member) Orphans(always ...string) (spaces []string) {
 	return spaces
 }
 
-// Strays returns the spaces that this server leads but another should.
-func (m *Member) Strays() (spaces []string) {
+// Misplaced returns the spaces that this server leads but another should.
+func (m *Member) Misplaced() (spaces []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for space := range m.leads {
@@ -417,8 +417,8 @@ func (m *Member) State() State {
 	return s
 }
 
-// Told describes the lease and the view of this server, a line each.
-func (s State) Told() string {
+// Describe describes the lease and the view of this server, a line each.
+func (s State) Describe() string {
 	leads := 0
 	for _, l := range s.Leases {
 		if l.Server == s.Self {

@@ -96,6 +96,6 @@ func (m *Member) Try(ctx context.Context, space string, do func(Route) error) er
 			return ctx.Err()
 		case <-time.After(findPause):
 		}
-		_ = m.lookAgain(ctx, asked) // the next attempt tells
+		_ = m.refresh(ctx, asked) // the next attempt tells
 	}
 }

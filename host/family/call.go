@@ -212,7 +212,7 @@ func (w *request) callTool(ctx context.Context, m catalogue.Guest, t *catalogue.
 		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),
 			Details: map[string]any{"family": w.family.Name, "class": string(abi.ClassAnswer)}}
 		w.families.troubles.add(w.family.Name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
-		w.families.insight.tell(Event{At: w.families.o.Clock(), Family: w.family.Name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})
+		w.families.insight.publish(Event{At: w.families.o.Clock(), Family: w.family.Name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})
 		return nil, wrong
 	}
 	return output, nil

@@ -55,7 +55,7 @@ type hookFamily struct {
 
 func (h hookFamily) Name() string            { return h.family.Name }
 func (h hookFamily) Manifest() *abi.Manifest { return h.family.Manifest }
-func (h hookFamily) Rest() *hooks.Rest       { return &h.family.Rest }
+func (h hookFamily) Breaker() *hooks.Breaker { return &h.family.Breaker }
 
 // Rights implements hooks.Family: the namespaces of its grant to read memories, or else to write or propose them. A family
 // without any such grant sees everything that its hooks cover.

@@ -106,7 +106,7 @@ func TestARefusalsReasonIsALineOfBoundedLength(t *testing.T) {
 
 // resting has a family's hooks rest, as after failures in a row.
 func (w *world) resting(name string) *world {
-	w.catalogue.Known(name).Rest.Begin(w.o.Clock())
+	w.catalogue.Known(name).Breaker.Trip(w.o.Clock())
 	return w
 }
 

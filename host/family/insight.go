@@ -128,8 +128,8 @@ func (s *insight) of(family string) *seen {
 	return s.families[family]
 }
 
-// tell keeps an event, unless it is one of many, and hands it to followers.
-func (s *insight) tell(e Event) {
+// publish keeps an event, unless it is one of many, and hands it to followers.
+func (s *insight) publish(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Kind == EventLine || e.Kind == EventEnded && e.Class != abi.ClassOK {
@@ -172,7 +172,7 @@ func (s *insight) ended(e Event, r *sandbox.Result) {
 	}
 	k.by[what] = k.by[what].plus(cost)
 	s.mu.Unlock()
-	s.tell(e)
+	s.publish(e)
 }
 
 func (c Cost) plus(d Cost) Cost {
@@ -198,7 +198,7 @@ func (w *request) call(ctx context.Context, m catalogue.Guest, r sandbox.Request
 	r.Lines = func(_, line string) {
 		e := event(EventLine)
 		e.Text = cut(line)
-		s.tell(e)
+		s.publish(e)
 		if w.log != nil {
 			w.log(e.Text)
 		}
@@ -251,7 +251,7 @@ func (h tracedHost) Call(ctx context.Context, op abi.Op, request []byte) ([]byte
 	} else {
 		e.Answer = cut(string(answer))
 	}
-	h.insight.tell(e)
+	h.insight.publish(e)
 	return answer, err
 }
 
@@ -396,8 +396,8 @@ func (f *Families) refused(family string, err error) {
 	}
 }
 
-// resting reports whether a family's hooks are suspended.
-func (f *Families) resting(name string) bool {
+// hooksSuspended reports whether a family's hooks are suspended.
+func (f *Families) hooksSuspended(name string) bool {
 	x := f.catalogue.Known(name)
-	return x != nil && x.Rest.Resting(f.o.Clock())
+	return x != nil && x.Breaker.Open(f.o.Clock())
 }

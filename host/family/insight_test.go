@@ -13,13 +13,13 @@ import (
 func TestWhatIsKeptOfAFamilyIsBounded(t *testing.T) {
 	var s insight
 	for i := range 3 * keptLines {
-		s.tell(Event{Family: "a", Kind: EventLine, Text: fmt.Sprintf("%d", i)})
+		s.publish(Event{Family: "a", Kind: EventLine, Text: fmt.Sprintf("%d", i)})
 	}
 	if past, _, _ := s.follow(FollowRequest{Family: "a", Lines: keptLines}); len(past) != keptLines || past[0].Text != fmt.Sprint(2*keptLines) {
 		t.Errorf("%d lines are kept, from %q", len(past), past[0].Text)
 	}
 	for range 100 {
-		s.tell(Event{Family: "a", Kind: EventLine, Text: cut(strings.Repeat("x", 10*longestEvent))})
+		s.publish(Event{Family: "a", Kind: EventLine, Text: cut(strings.Repeat("x", 10*longestEvent))})
 	}
 	if k := s.families["a"]; k.bytes > keptBytes || len(k.lines) > keptBytes/longestEvent {
 		t.Errorf("%d bytes are kept in %d lines", k.bytes, len(k.lines))
@@ -36,9 +36,9 @@ func TestAFollowerWhoIsSlowDelaysNobodyAndIsToldWhatItMissed(t *testing.T) {
 	var s insight
 	_, f, leave := s.follow(FollowRequest{Family: "a", Follow: true})
 	for i := range waiting + 7 {
-		s.tell(Event{Family: "a", Kind: EventLine, Text: fmt.Sprint(i)})
+		s.publish(Event{Family: "a", Kind: EventLine, Text: fmt.Sprint(i)})
 	}
-	s.tell(Event{Family: "b", Kind: EventLine, Text: "of another family"})
+	s.publish(Event{Family: "b", Kind: EventLine, Text: "of another family"})
 	var said string
 	if err := s.missed(f, func(e Event) error { said = e.Text; return nil }); err != nil || !strings.HasPrefix(said, "7 events were dropped") {
 		t.Errorf("it is told %q (%v)", said, err)

@@ -58,7 +58,7 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 			g.Source = source
 		}
 		if (installing || g.Digest != before.Families[name].Digest) && len(next.Keys) > 0 {
-			if err := next.Vouched(g, s, f.o.Clock(), registry.Locked); err != nil {
+			if err := next.CheckSignatures(g, s, f.o.Clock(), registry.Locked); err != nil {
 				return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s: %v", name, err)}
 			}
 		}
@@ -203,7 +203,7 @@ func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next 
 		if len(l.Keys) == 0 {
 			return nil
 		}
-		if err := l.Vouched(g, s, f.o.Clock(), registry.Locked); err != nil {
+		if err := l.CheckSignatures(g, s, f.o.Clock(), registry.Locked); err != nil {
 			return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s: %v", name, err)}
 		}
 		return nil

@@ -28,7 +28,7 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	var list []Use
 	spent := f.allSpending()
 	for _, d := range f.All() {
-		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}, Troubles: f.troubles.of(d.Manifest.Name), Resting: f.resting(d.Manifest.Name)}
+		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}, Troubles: f.troubles.of(d.Manifest.Name), Resting: f.hooksSuspended(d.Manifest.Name)}
 		for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
 			u.Quotas[name] = grants.Quota(d.Grant, name)
 		}

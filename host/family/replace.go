@@ -72,7 +72,7 @@ func (f *Families) withNews(d catalogue.Described, was *catalogue.Family) catalo
 	if was != nil && was.Digest != "" {
 		asked = grants.Asks(nil, was.Manifest)
 	}
-	n := grants.NewsBetween(asked, grants.Asks(nil, d.Manifest))
+	n := grants.AdditionsBetween(asked, grants.Asks(nil, d.Manifest))
 	n.Hooks = slices.DeleteFunc(n.Hooks, func(h abi.Hook) bool { return h == abi.HookStore && d.Guard != nil })
 	if d.NewlyAsked = n.List(d.Manifest); d.Guard != nil {
 		n.Hooks = append(n.Hooks, abi.HookStore+"="+abi.Hook(abi.OnFailureRefuse))

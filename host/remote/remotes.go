@@ -336,7 +336,7 @@ func (r *Remotes) compare(ctx context.Context, e Exchange, s *Status) error {
 	if _, err := r.Space.Memory.As(r.Space.Caller).Peer(ctx, e.Branch, 0, e.scope(), memory.ToRead); err != nil {
 		return err // a pull makes the branch
 	}
-	ours, theirs, err := r.Space.meet(ctx, peer, e, false)
+	ours, theirs, err := r.Space.handshake(ctx, peer, e, false)
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func (s *Space) pull(ctx context.Context, from Peer, e Exchange) (done Result, e
 		return done, err
 	}
 	defer end()
-	ours, theirs, err := s.meet(ctx, from, e, false)
+	ours, theirs, err := s.handshake(ctx, from, e, false)
 	if err != nil {
 		return done, err
 	}
@@ -223,8 +223,8 @@ func (s *Space) idle(pg page, ours memory.Peer, theirs introduced) bool {
 // errItself is the error of an exchange of a space with itself.
 var errItself = errors.New("the remote is this data directory itself: name another server")
 
-// meet exchanges introductions, and makes the branch here if it is missing.
-func (s *Space) meet(ctx context.Context, peer Peer, e Exchange, push bool) (ours memory.Peer, theirs introduced, err error) {
+// handshake exchanges introductions, and makes the branch here if it is missing.
+func (s *Space) handshake(ctx context.Context, peer Peer, e Exchange, push bool) (ours memory.Peer, theirs introduced, err error) {
 	us, scope := s.Memory.As(s.Caller), e.scope()
 	own, err := us.Peer(ctx, memory.Default, 0, scope, memory.ToRead)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *Space) push(ctx context.Context, to Peer, e Exchange) (done Result, err
 		return done, err
 	}
 	defer end()
-	ours, theirs, err := s.meet(ctx, to, e, true)
+	ours, theirs, err := s.handshake(ctx, to, e, true)
 	if err != nil {
 		return done, err
 	}

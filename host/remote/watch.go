@@ -18,26 +18,26 @@ const (
 	gather      = 300 * time.Millisecond // writes within it are sent in one exchange
 )
 
-// news requests or answers the newest version of a space.
-type news struct {
+// latestVersion requests or answers the newest version of a space.
+type latestVersion struct {
 	After uint64 `json:"after"` // wait for a later version; in an answer: the newest
 }
 
 // Wait returns the newest version of the other space as soon as it is later than a version, or after a timeout.
 func (c *Client) Wait(ctx context.Context, after uint64) (newest uint64, err error) {
-	var answer news
-	err = c.ask(ctx, waitPath, news{after}, &answer)
+	var answer latestVersion
+	err = c.ask(ctx, waitPath, latestVersion{after}, &answer)
 	return answer.After, err
 }
 
 func (s *Server) serveWait(w http.ResponseWriter, r *http.Request) {
-	var asked news
+	var asked latestVersion
 	if err := decode(r.Body, &asked); err != nil {
 		refuse(w, err)
 		return
 	}
 	newest, err := s.wait(r.Context(), asked.After)
-	reply(w, news{newest}, err)
+	reply(w, latestVersion{newest}, err)
 }
 
 // wait returns the newest version as soon as it is later than a version, or after a timeout.

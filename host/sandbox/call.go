@@ -57,7 +57,7 @@ const (
 // begin waits for a slot and starts the clocks.
 func (c *call) begin() error {
 	if err := c.module.sandbox.slots.acquire(c.caller, c.module.family); err != nil {
-		return c.gaveUp()
+		return c.stopReason()
 	}
 	c.holds = true
 	c.yielded = c.module.sandbox.since()
@@ -95,7 +95,7 @@ func (c *call) check(now time.Duration) {
 	case c.overran(now):
 		c.halt(abi.ClassCPU, abi.LimitCPUMS, "the guest ran for longer than %d ms", c.limits.CPUMS)
 	case c.caller.Err() != nil:
-		panic(c.gaveUp())
+		panic(c.stopReason())
 	}
 }
 
@@ -142,8 +142,8 @@ func (c *call) halt(class abi.Class, limit, format string, args ...any) {
 	panic(c.stopped)
 }
 
-// gaveUp returns the stop for a cancelled request or a passed deadline.
-func (c *call) gaveUp() *stop {
+// stopReason returns the stop for a cancelled request or a passed deadline.
+func (c *call) stopReason() *stop {
 	if errors.Is(c.caller.Err(), context.DeadlineExceeded) {
 		c.stopped = &stop{class: abi.ClassWall, limit: abi.LimitWallMS, what: fmt.Sprintf("the request took longer than %d ms", c.limits.WallMS)}
 	} else {

@@ -23,8 +23,8 @@ type backing interface {
 	// snapshot saves the first size bytes; restore restores them.
 	snapshot(size uint64) error
 	restore() error
-	// cool returns memory to the system that is not needed until the next use. The memory is as at its snapshot.
-	cool()
+	// releaseMemory returns memory to the system that is not needed until the next use. The memory is as at its snapshot.
+	releaseMemory()
 	free()
 }
 
@@ -59,8 +59,8 @@ func (l *linear) snapshot() error {
 
 func (l *linear) restore() error { return l.backing.restore() }
 
-// cool returns what it can to the system. The memory must have been restored.
-func (l *linear) cool() { l.backing.cool() }
+// releaseMemory returns what it can to the system. The memory must have been restored.
+func (l *linear) releaseMemory() { l.backing.releaseMemory() }
 
 // shrink gives the memory its size at the snapshot, if it grew, and reports whether it has that size. wazero only grows a memory, but
 // then uses what Reallocate returns, also if that is smaller. It does not grow a memory of the maximum size that the module declares.
@@ -114,6 +114,6 @@ func (h *heap) restore() error {
 	return nil
 }
 
-func (h *heap) cool() {}
+func (h *heap) releaseMemory() {}
 
 func (h *heap) free() { h.bytes, h.image = nil, nil }

@@ -142,7 +142,7 @@ func (m *mapping) snapshot(size uint64) error {
 		m.image = nil
 		return fmt.Errorf("map the snapshot of a guest's memory: %w", err)
 	}
-	if err := m.lay(fd, extent{0, m.kept}, m.base, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE); err != nil {
+	if err := m.mapExtent(fd, extent{0, m.kept}, m.base, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE); err != nil {
 		return fmt.Errorf("map a guest's memory: %w", err)
 	}
 	if err := m.share(own); err != nil {
@@ -155,8 +155,8 @@ func (m *mapping) snapshot(size uint64) error {
 // extent is a range of bytes of a memory, whole pages.
 type extent struct{ from, to uint64 }
 
-// lay maps a part of a file at the same offset from base.
-func (m *mapping) lay(fd int, e extent, base unsafe.Pointer, protection, flags int) error {
+// mapExtent maps a part of a file at the same offset from base.
+func (m *mapping) mapExtent(fd int, e extent, base unsafe.Pointer, protection, flags int) error {
 	_, err := unix.MmapPtr(fd, int64(e.from), unsafe.Add(base, e.from), uintptr(e.to-e.from), protection, flags|unix.MAP_FIXED)
 	return err
 }
@@ -166,9 +166,9 @@ func (m *mapping) share(own []extent) error {
 	at := uint64(0)
 	for _, e := range append(own[:len(own):len(own)], extent{m.kept, m.kept}) {
 		if shared := (extent{at, e.from}); shared.from < shared.to {
-			err := m.lay(m.original.fd, shared, m.image, unix.PROT_READ, unix.MAP_SHARED)
+			err := m.mapExtent(m.original.fd, shared, m.image, unix.PROT_READ, unix.MAP_SHARED)
 			if err == nil {
-				err = m.lay(m.original.fd, shared, m.base, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+				err = m.mapExtent(m.original.fd, shared, m.base, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
 			}
 			if err != nil {
 				return err
@@ -306,8 +306,8 @@ func (m *mapping) restore() error {
 	return nil
 }
 
-// cool drops private copies, which are equal to the snapshot, and what is mapped of the snapshot's file.
-func (m *mapping) cool() {
+// releaseMemory drops private copies, which are equal to the snapshot, and what is mapped of the snapshot's file.
+func (m *mapping) releaseMemory() {
 	if m.kept == 0 {
 		return
 	}

@@ -179,7 +179,7 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 		case m.slots <- struct{}{}:
 		case <-ctx.Done():
 			c := &call{module: m, caller: ctx, limits: limits}
-			return nil, c.result(c.gaveUp()), nil
+			return nil, c.result(c.stopReason()), nil
 		}
 	}
 	if i := m.sandbox.pool.take(m); i != nil {

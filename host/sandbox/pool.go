@@ -53,19 +53,19 @@ func (p *pool) put(i *instance) (gone []*instance) {
 	for p.bytes > maxIdleBytes && p.first != i {
 		gone = append(gone, p.removeFirst(p.first.module))
 	}
-	p.cool()
+	p.releaseMemory()
 	return gone
 }
 
-// cool returns memory of the instance that is no longer among the most recently used ones. It takes some 50 µs.
-func (p *pool) cool() {
+// releaseMemory returns memory of the instance that is no longer among the most recently used ones. It takes some 50 µs.
+func (p *pool) releaseMemory() {
 	i := p.last
 	for n := 0; i != nil && n < maxWarm; n++ {
 		i = i.before
 	}
 	if i != nil && !i.cold {
 		i.cold = true
-		i.memory.cool()
+		i.memory.releaseMemory()
 	}
 }
 

@@ -235,7 +235,7 @@ func wasiPoll(c *call, m api.Module, stack []uint64) {
 		shortest = min(shortest, subscriptions[i].wait)
 	}
 	c.sleep(shortest)
-	if !m.Memory().WriteUint32Le(uint32(stack[3]), happened(subscriptions, shortest, out)) {
+	if !m.Memory().WriteUint32Le(uint32(stack[3]), writeEvents(subscriptions, shortest, out)) {
 		stack[0] = errnoFault
 		return
 	}
@@ -267,8 +267,8 @@ func (c *call) subscription(raw []byte) subscription {
 	return s
 }
 
-// happened writes an event for each subscription whose wait is at most shortest, and returns their number.
-func happened(subscriptions []subscription, shortest time.Duration, out []byte) uint32 {
+// writeEvents writes an event for each subscription whose wait is at most shortest, and returns their number.
+func writeEvents(subscriptions []subscription, shortest time.Duration, out []byte) uint32 {
 	var n uint32
 	for _, s := range subscriptions {
 		if s.wait > shortest {

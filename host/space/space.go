@@ -190,7 +190,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	case errors.As(err, &edited):
 		return err
 	case err != nil:
-		return p.goWithout(o, a, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
+		return p.openWithoutFamilies(o, a, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
 	}
 	p.locked = o.Locked || lock.Lock.Locked
 	o.Locked = p.locked
@@ -198,7 +198,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	if box == nil {
 		box, err = newSandbox(o)
 		if err != nil {
-			return p.goWithout(o, a, lock.Lock, err)
+			return p.openWithoutFamilies(o, a, lock.Lock, err)
 		}
 		closing.Later("the sandbox", box.Close)
 	}

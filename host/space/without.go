@@ -13,9 +13,9 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, a family has
+// openWithoutFamilies goes on without tool families, because of an error. It returns the error if the server can write and is locked, a family has
 // to be asked before anything is stored, or the database did not answer: the next start may have families.
-func (p *Space) goWithout(o Options, a Environment, lock registry.Lock, why error) error {
+func (p *Space) openWithoutFamilies(o Options, a Environment, lock registry.Lock, why error) error {
 	if o.ReadOnly { // nothing is stored, and what is read needs no family
 		return p.keepWithout(o, a, why)
 	}

@@ -13,7 +13,7 @@ import (
 func TestASpaceWhoseDatabaseDoesNotAnswerIsNotServedWithoutFamilies(t *testing.T) {
 	why := fmt.Errorf("open the audit log: %w", &memory.Error{Code: memory.Timeout, Cause: fmt.Errorf("list commits: %w", store.ErrUnavailable)})
 	p := &Space{}
-	if err := p.goWithout(Options{Dir: t.TempDir()}, Environment{}, registry.Lock{}, why); !errors.Is(err, store.ErrUnavailable) || p.Without != nil {
+	if err := p.openWithoutFamilies(Options{Dir: t.TempDir()}, Environment{}, registry.Lock{}, why); !errors.Is(err, store.ErrUnavailable) || p.Without != nil {
 		t.Errorf("go on without families: got %v, and %v as why there are none; want that the space is not opened", err, p.Without)
 	}
 }

@@ -65,7 +65,7 @@ func (t *Tool) coerce(a *request.Arguments) (json.RawMessage, error) {
 	}
 	var wrong *schema.Misfit
 	if err := t.schema.Check(given); errors.As(err, &wrong) {
-		return nil, t.mistakes(wrong)
+		return nil, t.mismatchError(wrong)
 	} else if err != nil {
 		return nil, Invalid(nil, "the arguments of %s: %v", t.Name, err)
 	}
@@ -110,8 +110,8 @@ func compileArguments(raw json.RawMessage) (*schema.Schema, error) {
 	return schema.Compile(tolerant)
 }
 
-// mistakes returns an error that names the mistakes in a call's arguments.
-func (t *Tool) mistakes(m *schema.Misfit) error {
+// mismatchError returns an error that names the mistakes in a call's arguments.
+func (t *Tool) mismatchError(m *schema.Misfit) error {
 	var messages, parameters []string
 	for _, f := range m.Faults {
 		for _, name := range f.Missing {

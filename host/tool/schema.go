@@ -29,7 +29,7 @@ const (
 // order.
 func trimSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return dropped(raw, func(name string, value json.RawMessage, at position) bool {
-		return at != schemasNamed && (name == advancedMark || isProse(name, value, at) || forbidsMore(name, value, at) || confuses(name, at))
+		return at != schemasNamed && (name == advancedMark || isProse(name, value, at) || forbidsAdditional(name, value, at) || isUnsupported(name, at))
 	})
 }
 
@@ -49,13 +49,13 @@ func commonSchema(raw json.RawMessage) (json.RawMessage, error) {
 
 // tolerantSchema returns a schema without the members that refuse unknown arguments, as in lists.
 func tolerantSchema(raw json.RawMessage) (json.RawMessage, error) {
-	return dropped(raw, forbidsMore)
+	return dropped(raw, forbidsAdditional)
 }
 
 // modelSchema returns the schema of the arguments without what model APIs do not accept.
 func (s Spec) modelSchema() json.RawMessage {
 	schema, err := dropped(s.Input, func(name string, _ json.RawMessage, at position) bool {
-		return at != schemasNamed && confuses(name, at)
+		return at != schemasNamed && isUnsupported(name, at)
 	})
 	if err != nil || len(s.Input) == 0 { // a tool with such a schema is not offered
 		return json.RawMessage(`{"type":"object"}`)
@@ -196,14 +196,14 @@ func isProse(name string, value json.RawMessage, at position) bool {
 	return false
 }
 
-// forbidsMore reports whether a schema member refuses unknown arguments, which are tolerated.
-func forbidsMore(name string, value json.RawMessage, at position) bool {
+// forbidsAdditional reports whether a schema member refuses unknown arguments, which are tolerated.
+func forbidsAdditional(name string, value json.RawMessage, at position) bool {
 	return at == rootSchema && (name == "additionalProperties" || name == "unevaluatedProperties") && string(value) == "false"
 }
 
-// confuses reports whether model APIs or clients mishandle a schema member: model APIs do not support alternatives at the
+// isUnsupported reports whether model APIs or clients mishandle a schema member: model APIs do not support alternatives at the
 // top, and clients would send what x-mcp-header names twice. Arguments are still checked against the full schema.
-func confuses(name string, at position) bool {
+func isUnsupported(name string, at position) bool {
 	switch name {
 	case "anyOf", "oneOf", "allOf", "not", "if", "then", "else":
 		return at == rootSchema

@@ -60,8 +60,8 @@ func (c Claims) Beside(detached []byte) ([]byte, error) {
 	return data, err
 }
 
-// apart returns the two parts of signature data.
-func apart(data []byte) (detached []byte, c Claims, err error) {
+// splitSignature returns the two parts of signature data.
+func splitSignature(data []byte) (detached []byte, c Claims, err error) {
 	if len(data) > DataLimit {
 		return nil, c, errTooLong
 	}

@@ -59,7 +59,7 @@ func Sign(module []byte, key crypto.Signer) ([]byte, error) {
 // SignDetached returns signature data for a module without a signature section: the given data, which may be empty, and a
 // signature by a key.
 func SignDetached(bare, data []byte, key crypto.Signer) ([]byte, error) {
-	data, claims, err := apart(data)
+	data, claims, err := splitSignature(data)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func Read(module []byte) (Content, error) {
 
 // Signed returns the signatures that cover the module, as Open does. digest is the SHA-256 of the module, in hexadecimal.
 func (c Content) Signed(data []byte, digest string) (s Signed, err error) {
-	data, claims, err := apart(data)
+	data, claims, err := splitSignature(data)
 	if err != nil {
 		return s, err
 	}

@@ -33,7 +33,7 @@ func ruleTypes() []string {
 }
 
 // brief returns what an agent should know of the project when it begins.
-func (s session) brief(ctx context.Context) (*telling, error) {
+func (s session) brief(ctx context.Context) (*contextText, error) {
 	last := s.Journal.Since(s.message.Session)
 	if !s.message.Compacted || last.IsZero() {
 		last = s.Journal.LastSeen(s.message.Client, s.namespace)
@@ -52,7 +52,7 @@ func (s session) brief(ctx context.Context) (*telling, error) {
 		return nil, err
 	}
 	budget := orElse(s.Options.Brief, defaultBrief)
-	b := brief{s, newTelling(budget, s.header("Brief"))}
+	b := brief{s, newContextText(budget, s.header("Brief"))}
 	b.since = last
 	for _, h := range s.handoffs(ctx) {
 		if b.left-tokens(h.line) >= int((1-handoffShare)*float64(budget)) {
@@ -62,20 +62,20 @@ func (s session) brief(ctx context.Context) (*telling, error) {
 	b.part("Rules and pinned", int((1-rulesShare)*float64(budget)), rules)
 	b.part("Decisions, newest first", 0, decisions)
 	b.part(title, 0, changes)
-	return b.telling, nil
+	return b.contextText, nil
 }
 
 // brief is a brief in the making.
 type brief struct {
 	session
-	*telling
+	*contextText
 }
 
 // part adds memories under a title, while the brief has more than reserve tokens left.
 func (b brief) part(title string, reserve int, list []found) {
 	begun := false
 	for _, f := range list {
-		if !b.tellable(f) || slices.Contains(b.ids, f.id()) {
+		if !b.isInjectable(f) || slices.Contains(b.ids, f.id()) {
 			continue
 		}
 		line := f.line()
@@ -162,6 +162,6 @@ func (s session) changes(ctx context.Context, last time.Time) (title string, lis
 		title, k, last = "Newest", mostRecent, s.Clock().AddDate(0, 0, -recentDays)
 	}
 	list, err = s.search(ctx, map[string]any{"order": "updated", "since": last.UTC().Format(time.RFC3339), "k": mostImportant})
-	list = slices.DeleteFunc(list, func(f found) bool { return !s.tellable(f) })
+	list = slices.DeleteFunc(list, func(f found) bool { return !s.isInjectable(f) })
 	return title, list[:min(k, len(list))], err
 }

@@ -76,12 +76,12 @@ func (h Hook) text(ctx context.Context, m Message) (string, error) {
 	case m.Event != SessionStart && m.Event != UserPrompt:
 		return "", fmt.Errorf("answer the hook %s: it is not known; known are %s", m.Event, strings.Join(EventNames(), ", "))
 	}
-	text, err := s.tell(ctx)
+	text, err := s.additionalContext(ctx)
 	return text, errors.Join(err, s.begin())
 }
 
-// tell returns what the agent is told, which is nothing if it takes nothing, or another hook reported the event.
-func (s session) tell(ctx context.Context) (string, error) {
+// additionalContext returns what the agent is told, which is nothing if it takes nothing, or another hook reported the event.
+func (s session) additionalContext(ctx context.Context) (string, error) {
 	m := s.message
 	if m.Client != "" && !Answers(m.Client, m.Event) {
 		return "", nil
@@ -94,7 +94,7 @@ func (s session) tell(ctx context.Context) (string, error) {
 	if err != nil || t == nil {
 		return "", err
 	}
-	may, err := s.Journal.Tell(Telling{m.Session, event, t.ids, m.Event == SessionStart, t.since})
+	may, err := s.Journal.Record(Delivery{m.Session, event, t.ids, m.Event == SessionStart, t.since})
 	if !may {
 		return "", err
 	}

@@ -262,7 +262,7 @@ func TestHooksAtOnceLoseNoRunOfAJournal(t *testing.T) {
 	if runs := j.Runs(); len(runs) != 1 || runs[0].Runs != hooks {
 		t.Errorf("the runs are %+v, want %d", runs, hooks)
 	}
-	if told := j.Told("s"); len(told) != hooks {
+	if told := j.Delivered("s"); len(told) != hooks {
 		t.Errorf("%d memories were told, want %d", len(told), hooks)
 	}
 }
@@ -438,7 +438,7 @@ func TestAJournalTellsOfRunsAndErrors(t *testing.T) {
 
 // tell notes that a session is told a memory, at an event of its own.
 func tell(j *hook.Journal, session, id string) error {
-	_, err := j.Tell(hook.Telling{Session: session, Event: id, IDs: []string{id}})
+	_, err := j.Record(hook.Delivery{Session: session, Event: id, IDs: []string{id}})
 	return err
 }
 
@@ -462,7 +462,7 @@ func TestAJournalForgetsOldSessionsAndSurvivesRubbish(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte(`{"half`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if told := j.Told("s"); len(told) != 0 {
+	if told := j.Delivered("s"); len(told) != 0 {
 		t.Errorf("a broken file tells of %v, want nothing", told)
 	}
 }

@@ -57,8 +57,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// told is what a session was told, and what was answered lately.
-type told struct {
+// delivered is what a session was told, and what was answered lately.
+type delivered struct {
 	Since    time.Time            `json:"since,omitzero"`     // when the client was last here before the session began
 	IDs      []string             `json:"ids,omitempty"`      // digests of memories
 	Answered map[string]time.Time `json:"answered,omitempty"` // by digests of events
@@ -68,9 +68,9 @@ type told struct {
 // of Claude Code beside their own.
 const answerWindow = 10 * time.Second
 
-// Told returns the digests of what a session was told.
-func (j *Journal) Told(session string) map[string]bool {
-	var t told
+// Delivered returns the digests of what a session was told.
+func (j *Journal) Delivered(session string) map[string]bool {
+	var t delivered
 	_ = j.read(j.path("session", session), &t)
 	ids := map[string]bool{}
 	for _, id := range t.IDs {
@@ -79,8 +79,8 @@ func (j *Journal) Told(session string) map[string]bool {
 	return ids
 }
 
-// Telling is what a session is about to be told.
-type Telling struct {
+// Delivery is what a session is about to be told.
+type Delivery struct {
 	Session string    // empty: nothing is noted
 	Event   string    // tells events apart
 	IDs     []string  // of memories
@@ -88,17 +88,17 @@ type Telling struct {
 	Since   time.Time // of what happened it is told, if it is told anew
 }
 
-// Tell notes what a session is told. It reports false if that is not to be told, since another hook has just answered the event.
-func (j *Journal) Tell(t Telling) (may bool, err error) {
+// Record notes what a session is told. It reports false if that is not to be told, since another hook has just answered the event.
+func (j *Journal) Record(t Delivery) (may bool, err error) {
 	if t.Session == "" || len(t.IDs) == 0 && !t.Anew {
 		return true, nil
 	}
 	may, now := true, j.Clock()
-	err = j.change(t.Session, func(known *told) { may = known.tell(t, now) })
+	err = j.change(t.Session, func(known *delivered) { may = known.record(t, now) })
 	return may, err
 }
 
-func (t *told) tell(next Telling, now time.Time) bool {
+func (t *delivered) record(next Delivery, now time.Time) bool {
 	maps.DeleteFunc(t.Answered, func(_ string, at time.Time) bool { return now.Sub(at).Abs() >= answerWindow })
 	id := digest(next.Event)
 	if _, answered := t.Answered[id]; answered {
@@ -122,9 +122,9 @@ func (t *told) tell(next Telling, now time.Time) bool {
 }
 
 // change changes what is noted of a session.
-func (j *Journal) change(session string, do func(*told)) error {
+func (j *Journal) change(session string, do func(*delivered)) error {
 	return j.locked(func() error {
-		var t told
+		var t delivered
 		path := j.path("session", session)
 		_ = j.read(path, &t)
 		do(&t)
@@ -164,7 +164,7 @@ func (j *Journal) Forget(session string) {
 
 // Since returns the moment since when a session was told what happened; zero: it was told nothing.
 func (j *Journal) Since(session string) time.Time {
-	var t told
+	var t delivered
 	if session != "" {
 		_ = j.read(j.path("session", session), &t)
 	}

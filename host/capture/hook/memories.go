@@ -32,8 +32,8 @@ type found struct {
 // turns are the types of turns of conversations, which are too many and too long to be told unasked.
 func turns() []string { return []string{"message", "tool_call"} }
 
-// tellable reports whether a memory may be told unasked.
-func (s session) tellable(f found) bool {
+// isInjectable reports whether a memory may be told unasked.
+func (s session) isInjectable(f found) bool {
 	return !slices.Contains(turns(), f.Type) && (f.Metadata.Origin == "" || slices.Contains(s.Options.Origins, f.Metadata.Origin))
 }
 

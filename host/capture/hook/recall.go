@@ -17,7 +17,7 @@ const longestQuery = 600
 const candidates = 10
 
 // recall returns the memories that a prompt is about and that the session was not told; nil: there are none.
-func (s session) recall(ctx context.Context) (*telling, error) {
+func (s session) recall(ctx context.Context) (*contextText, error) {
 	query := clipped(s.message.Prompt)
 	count := words(query)
 	if count < leastTerms {
@@ -27,10 +27,10 @@ func (s session) recall(ctx context.Context) (*telling, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := s.Journal.Told(s.message.Session)
-	t := newTelling(orElse(s.Options.Recall, defaultRecall), s.header("Possibly relevant"))
+	told := s.Journal.Delivered(s.message.Session)
+	t := newContextText(orElse(s.Options.Recall, defaultRecall), s.header("Possibly relevant"))
 	for _, f := range hits {
-		if len(t.ids) < mostRecalled && s.tellable(f) && f.about(count) && !told[digest(f.id())] {
+		if len(t.ids) < mostRecalled && s.isInjectable(f) && f.about(count) && !told[digest(f.id())] {
 			t.add(f)
 		}
 	}
@@ -69,8 +69,8 @@ func orElse(n, usual int) int {
 	return n
 }
 
-// telling is a text with memories, within a budget of tokens.
-type telling struct {
+// contextText is a text with memories, within a budget of tokens.
+type contextText struct {
 	header string
 	left   int       // tokens
 	since  time.Time // of a brief: from when on it tells of changes
@@ -78,16 +78,16 @@ type telling struct {
 	ids    []string
 }
 
-func newTelling(budget int, header string) *telling {
-	return &telling{header: header, left: budget - tokens(header)}
+func newContextText(budget int, header string) *contextText {
+	return &contextText{header: header, left: budget - tokens(header)}
 }
 
 // add adds a memory, if it fits.
-func (t *telling) add(f found) bool {
+func (t *contextText) add(f found) bool {
 	return t.addLine(f.line(), f.id())
 }
 
-func (t *telling) addLine(line, id string) bool {
+func (t *contextText) addLine(line, id string) bool {
 	need := tokens(line)
 	if need > t.left {
 		return false
@@ -101,7 +101,7 @@ func (t *telling) addLine(line, id string) bool {
 }
 
 // text is empty if no memory was added.
-func (t *telling) text() string {
+func (t *contextText) text() string {
 	if len(t.ids) == 0 {
 		return ""
 	}

@@ -118,7 +118,7 @@ func (b *bridge) unreachable(err error) {
 		b.Logger.Error("the alcove server cannot be reached", "error", err)
 	}
 	for _, r := range b.pending.all() {
-		b.giveUp(r, err)
+		b.failRequest(r, err)
 	}
 }
 
@@ -132,7 +132,7 @@ func (b *bridge) end(err error) {
 
 // close ends the connection. Once it has returned, Out is no longer written, unless the client blocks a write for longer than lastWrite.
 func (b *bridge) close() {
-	b.hangUp()
+	b.disconnect()
 	b.mute.Store(true)
 	written := make(chan struct{})
 	go func() {
@@ -146,7 +146,7 @@ func (b *bridge) close() {
 	}
 }
 
-func (b *bridge) hangUp() {
+func (b *bridge) disconnect() {
 	b.send.Lock()
 	defer b.send.Unlock()
 	b.dead = true
@@ -202,7 +202,7 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 	case b.isRoots(m):
 		b.takeRoots(ctx, m)
 	default:
-		b.tell(m)
+		b.notify(m)
 		if m.Method == notifyInitialized || m.Method == rootsChanged {
 			b.askRoots()
 		}
@@ -240,8 +240,8 @@ func (b *bridge) ask(ctx context.Context, m jsonrpc.Message) {
 	b.write(m.Line)
 }
 
-// tell sends a notification, if an owner is connected.
-func (b *bridge) tell(m jsonrpc.Message) {
+// notify sends a notification, if an owner is connected.
+func (b *bridge) notify(m jsonrpc.Message) {
 	switch m.Method {
 	case notifyInitialized:
 		b.pending.confirmed(m.Line)
@@ -282,7 +282,7 @@ func (b *bridge) revive(ctx context.Context) {
 	}
 	again, hopeless := b.pending.resend()
 	for _, r := range hopeless {
-		b.giveUp(r, errHopeless)
+		b.failRequest(r, errHopeless)
 	}
 	for _, r := range again {
 		b.write(r.Line)
@@ -417,8 +417,8 @@ func (b *bridge) answer(line []byte) {
 	b.emit(append(line, '\n'))
 }
 
-// giveUp answers a request with an error, unless it was answered.
-func (b *bridge) giveUp(r *request, err error) {
+// failRequest answers a request with an error, unless it was answered.
+func (b *bridge) failRequest(r *request, err error) {
 	if b.pending.remove(r.Key()) != nil {
 		defer b.pending.done()
 		b.fail(r.RawID(), jsonrpc.CodeServer, err)
@@ -431,7 +431,7 @@ type classifiedError interface {
 	Class() (code string, retryable bool)
 }
 
-// fail answers a request with an error of the bridge's own.
+// failRequest answers a request with an error of the bridge's own.
 func (b *bridge) fail(id []byte, code int, err error) {
 	if id == nil {
 		id = []byte("null")

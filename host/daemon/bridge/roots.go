@@ -71,12 +71,12 @@ func (b *bridge) takeRoots(ctx context.Context, m jsonrpc.Message) {
 		b.Logger.Warn("the client's roots are not used", "error", err)
 	}
 	if folder != "" && b.pending.enter(b.ProjectOf(folder)) {
-		b.goOn(ctx)
+		b.reconnect(ctx)
 	}
 }
 
-// goOn connects again, in the state in which the session is.
-func (b *bridge) goOn(ctx context.Context) {
+// reconnect connects again, in the state in which the session is.
+func (b *bridge) reconnect(ctx context.Context) {
 	b.send.Lock()
 	defer b.send.Unlock()
 	if b.conn == nil {

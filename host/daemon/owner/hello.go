@@ -70,8 +70,8 @@ type answer struct {
 // errLong means that a line of the greeting exceeds the limit.
 var errLong = fmt.Errorf("the first line is longer than %d bytes", HelloLimit)
 
-// greet sends a hello and reads the answer.
-func greet(w io.Writer, r *bufio.Reader, h Hello) (Welcome, error) {
+// handshake sends a hello and reads the answer.
+func handshake(w io.Writer, r *bufio.Reader, h Hello) (Welcome, error) {
 	h.Alcove = Protocol
 	if err := writeLine(w, h); err != nil {
 		return Welcome{}, fmt.Errorf("say hello: %w", err)

@@ -39,14 +39,14 @@ func TestUnknownFieldsOfAHelloAreTolerated(t *testing.T) {
 
 func TestAHelloThatIsTooLongIsNotSent(t *testing.T) {
 	var sent bytes.Buffer
-	_, err := greet(&sent, bufio.NewReader(&sent), Hello{Agent: strings.Repeat("a", HelloLimit)})
+	_, err := handshake(&sent, bufio.NewReader(&sent), Hello{Agent: strings.Repeat("a", HelloLimit)})
 	if err == nil || sent.Len() != 0 {
 		t.Errorf("sent %d bytes, %v", sent.Len(), err)
 	}
 }
 
 func TestAnOwnerOfAnotherVersionIsRefused(t *testing.T) {
-	_, err := greet(new(bytes.Buffer), bufio.NewReader(strings.NewReader(`{"alcove":9,"version":"v9"}`+"\n")), Hello{})
+	_, err := handshake(new(bytes.Buffer), bufio.NewReader(strings.NewReader(`{"alcove":9,"version":"v9"}`+"\n")), Hello{})
 	if err == nil || !strings.Contains(err.Error(), "protocol 9") {
 		t.Errorf("got %v", err)
 	}
@@ -69,7 +69,7 @@ func FuzzWelcome(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w, err := greet(new(bytes.Buffer), bufio.NewReader(bytes.NewReader(data)), Hello{})
+		w, err := handshake(new(bytes.Buffer), bufio.NewReader(bytes.NewReader(data)), Hello{})
 		if (err == nil) != (w.Alcove == Protocol) {
 			t.Errorf("welcome %+v, %v", w, err)
 		}

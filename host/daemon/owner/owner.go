@@ -221,7 +221,7 @@ func Connect(ctx context.Context, socket string, h Hello) (*Conn, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	c := &Conn{Conn: conn, buffer: bufio.NewReaderSize(conn, 64<<10)}
-	c.Welcome, err = greet(conn, c.buffer, h)
+	c.Welcome, err = handshake(conn, c.buffer, h)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

@@ -159,7 +159,7 @@ func (c *Conn) send() {
 				ctx := c.begin(m)
 				go c.askWithin(ctx, m)
 			default:
-				c.tell(m)
+				c.notify(m)
 			}
 		}
 	}
@@ -183,8 +183,8 @@ func (c *Conn) done(m jsonrpc.Message) {
 	}
 }
 
-// tell sends a notification or an answer.
-func (c *Conn) tell(m jsonrpc.Message) {
+// notify sends a notification or an answer.
+func (c *Conn) notify(m jsonrpc.Message) {
 	session, _ := c.agreed()
 	if m.Method == notifyCanceled && session == "" { // clients without a session cancel by leaving
 		id := m.Field(m.Params, "requestId").Of(m.Line)
@@ -202,7 +202,7 @@ func (c *Conn) tell(m jsonrpc.Message) {
 	case err != nil:
 		c.fail(err)
 		return
-	case answer.StatusCode == http.StatusNotFound || away(answer.StatusCode):
+	case answer.StatusCode == http.StatusNotFound || isUnavailable(answer.StatusCode):
 		c.fail(errGone)
 	}
 	answer.Body.Close()
@@ -262,7 +262,7 @@ func (c *Conn) answer(ctx context.Context, m jsonrpc.Message) error {
 		return c.passOne(body, m)
 	}
 	why := c.server.reason(answer, body)
-	if away(answer.StatusCode) && why.Code == "unavailable" {
+	if isUnavailable(answer.StatusCode) && why.Code == "unavailable" {
 		return errGone
 	}
 	if failed, ok := jsonrpc.Outline(body); ok && failed.Failed() {
@@ -354,7 +354,7 @@ func (c *Conn) known() {
 		return
 	}
 	answer.Body.Close()
-	if answer.StatusCode == http.StatusNotFound || away(answer.StatusCode) {
+	if answer.StatusCode == http.StatusNotFound || isUnavailable(answer.StatusCode) {
 		c.fail(errGone)
 	}
 }

@@ -131,12 +131,12 @@ func (s *Server) await(ctx context.Context) error {
 		answer, err := s.probe(ctx)
 		if err == nil {
 			answer.Body.Close()
-			if !away(answer.StatusCode) || !s.reached.Load() {
+			if !isUnavailable(answer.StatusCode) || !s.reached.Load() {
 				return nil
 			}
 			err = fmt.Errorf("it answers %s", answer.Status)
 		}
-		if !s.reached.Load() || hopeless(err) {
+		if !s.reached.Load() || isPermanent(err) {
 			return s.unreachable(err)
 		}
 		timer := time.NewTimer(pause)
@@ -161,8 +161,8 @@ func (s *Server) probe(ctx context.Context) (*http.Response, error) {
 	return s.client.Do(q)
 }
 
-// away reports whether a status means that the server is starting or stopping, perhaps behind a proxy.
-func away(status int) bool {
+// isUnavailable reports whether a status means that the server is starting or stopping, perhaps behind a proxy.
+func isUnavailable(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
@@ -215,8 +215,8 @@ func causeOf(err error) error {
 	return err
 }
 
-// hopeless reports whether waiting does not help.
-func hopeless(err error) bool {
+// isPermanent reports whether waiting does not help.
+func isPermanent(err error) bool {
 	return errors.As(err, new(x509.UnknownAuthorityError)) || errors.As(err, new(x509.HostnameError)) || errors.As(err, new(x509.CertificateInvalidError)) ||
 		errors.As(err, new(tls.RecordHeaderError))
 }

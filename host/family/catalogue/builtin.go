@@ -72,7 +72,7 @@ func (f *Catalogue) noteCarried() {
 		if x == nil || x.Digest == "" {
 			continue
 		}
-		n := grants.NewsOf(g, x.Version)
+		n := grants.AdditionsTo(g, x.Version)
 		if asks := n.List(x.Manifest); len(asks) > 0 {
 			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
 				"version", x.Manifest.Version, "asks", asks, "grant", n.Command(x.Version, grants.In(f.lock, x.Version)))

@@ -70,7 +70,7 @@ func (f *Catalogue) describe(x *Family) Described {
 	}
 	d.ByPosture = grants.ByPosture(f.lock, x.Version)
 	d.Lacking = grants.Lacking(x.Version, d.Grant)
-	n := grants.NewsOf(before, x.Version)
+	n := grants.AdditionsTo(before, x.Version)
 	d.NewlyAsked = n.List(x.Manifest)
 	switch {
 	case len(d.NewlyAsked) > 0:

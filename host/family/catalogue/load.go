@@ -304,7 +304,7 @@ func (f *Catalogue) LoadForHooks(x *Family) {
 			return
 		}
 		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
-		x.Rest.Begin(f.o.Clock())
+		x.Breaker.Trip(f.o.Clock())
 	})
 	if !begun {
 		x.coming.Store(false)

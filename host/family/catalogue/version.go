@@ -34,8 +34,8 @@ type Family struct {
 	admitted  Guest // that the next load takes; nil: it admits one
 	used      time.Time
 	running   int
-	coming    atomic.Bool // being loaded in the background
-	Rest      hooks.Rest  // of its hooks
+	coming    atomic.Bool   // being loaded in the background
+	Breaker   hooks.Breaker // of its hooks
 	symbols   sync.Once
 	functions map[uint32]string // names, by index; read once a trap has a trace
 	retired   bool              // replaced by another version: it ends with its last call

@@ -85,21 +85,21 @@ func carriedGrant(g registry.Grant, x *Version) registry.Grant {
 }
 
 // news is what a built-in family asks for in this release and did not when its grant was decided.
-type News struct {
+type Additions struct {
 	Capabilities []registry.Capability // with the new part of the scope
 	Hooks        []abi.Hook
 }
 
-// NewsOf is what a built-in family asks for beyond what it did when a grant was decided.
-func NewsOf(g registry.Grant, x *Version) (n News) {
+// AdditionsTo is what a built-in family asks for beyond what it did when a grant was decided.
+func AdditionsTo(g registry.Grant, x *Version) (n Additions) {
 	if x.Source != BuiltIn || g.Asked == nil || g.Asked.Manifest == x.Asks.Manifest {
-		return News{}
+		return Additions{}
 	}
-	return NewsBetween(*g.Asked, x.Asks)
+	return AdditionsBetween(*g.Asked, x.Asks)
 }
 
-// NewsBetween is what a version asks for now and another one did not.
-func NewsBetween(was, now registry.Asked) (n News) {
+// AdditionsBetween is what a version asks for now and another one did not.
+func AdditionsBetween(was, now registry.Asked) (n Additions) {
 	for _, c := range now.Capabilities {
 		i := indexOf(was.Capabilities, c.Name)
 		if i >= 0 {
@@ -121,7 +121,7 @@ func NewsBetween(was, now registry.Asked) (n News) {
 }
 
 // List returns the additions, as memory.read=work and hook rank.
-func (n News) List(m *abi.Manifest) []string {
+func (n Additions) List(m *abi.Manifest) []string {
 	var list []string
 	for _, c := range n.Capabilities {
 		list = append(list, CapabilityText(c, m))
@@ -133,7 +133,7 @@ func (n News) List(m *abi.Manifest) []string {
 }
 
 // Command returns the command that grants the additions.
-func (n News) Command(x *Version, now registry.Grant) string {
+func (n Additions) Command(x *Version, now registry.Grant) string {
 	c := Command{Family: x.Name, Digest: x.Digest}
 	for _, asked := range n.Capabilities {
 		if i := indexOf(now.Capabilities, asked.Name); i >= 0 {

@@ -24,7 +24,7 @@ func Untrusted(lock registry.Lock, x *Version, locked bool, now time.Time) strin
 			return unlisted(x, g, listed)
 		}
 	}
-	if err := lock.Vouched(g, x.Signed, now, mode); err != nil {
+	if err := lock.CheckSignatures(g, x.Signed, now, mode); err != nil {
 		return err.Error()
 	}
 	return ""

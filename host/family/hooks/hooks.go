@@ -45,8 +45,8 @@ type Family interface {
 	Differs(ctx context.Context, w abi.When, agent, namespace string) (bool, error)
 	// Keeps reports whether it has a record in one of its collections.
 	Keeps(ctx context.Context, at memory.Location, collection string) (bool, error)
-	// Rest counts failures, for all hooks of a version together.
-	Rest() *Rest
+	// Breaker counts failures, for all hooks of a version together.
+	Breaker() *Breaker
 	// Loaded returns its guest. ok is false while it is loading, which Loaded starts in the background.
 	Loaded() (g Guest, ok bool)
 	// Load waits until its guest is loaded. The error is ErrReplaced if another version replaced it.

@@ -34,7 +34,7 @@ func (p present) all(h abi.Hook, x ...Family) { p.on[h] = x }
 // plain is a family whose guest is a function.
 type plain struct {
 	manifest abi.Manifest
-	rest     Rest
+	rest     Breaker
 	answer   func(request []byte, stage *memory.Stage) ([]byte, error)
 	loading  bool
 	replaced int // loads that fail because another version took its place
@@ -56,7 +56,7 @@ type plain struct {
 func (x *plain) Name() string            { return x.manifest.Name }
 func (x *plain) Manifest() *abi.Manifest { return &x.manifest }
 func (x *plain) ReachesOutside() bool    { return false }
-func (x *plain) Rest() *Rest             { return &x.rest }
+func (x *plain) Breaker() *Breaker       { return &x.rest }
 func (x *plain) Release()                {}
 
 func (x *plain) ReadsRecords(collection string) bool {
@@ -279,22 +279,22 @@ func TestAVersionThatWasReplacedIsAskedByItsSuccessor(t *testing.T) {
 
 func TestAHookRestsAfterFailuresInARow(t *testing.T) {
 	now := time.Now()
-	var r Rest
+	var r Breaker
 	for range FailuresInRow - 1 {
-		r.asked(errors.New("failed"), now)
+		r.record(errors.New("failed"), now)
 	}
-	r.asked(nil, now)
+	r.record(nil, now)
 	for range FailuresInRow - 1 {
-		r.asked(errors.New("failed"), now)
+		r.record(errors.New("failed"), now)
 	}
-	if r.Resting(now) {
+	if r.Open(now) {
 		t.Error("it rests after failures that were not in a row")
 	}
-	r.asked(errors.New("failed"), now)
-	if !r.Resting(now) || !r.Resting(now.Add(Pause-1)) || r.Resting(now.Add(Pause)) {
+	r.record(errors.New("failed"), now)
+	if !r.Open(now) || !r.Open(now.Add(Pause-1)) || r.Open(now.Add(Pause)) {
 		t.Error("it does not rest for as long as Pause")
 	}
-	if r.Resting(now.Add(-time.Hour)) {
+	if r.Open(now.Add(-time.Hour)) {
 		t.Error("it rests for an hour once the clock was put back")
 	}
 }
@@ -349,19 +349,19 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 		return nil, stage.PutRecord(t.Context(), memory.Collection{Name: "x/seen"}, "", "k", json.RawMessage(`1`), nil)
 	}
 	h, space := open(t, present{on: map[abi.Hook][]Family{abi.HookStored: {x}}})
-	if more, err := h.tellAll(t.Context(), "x"); more || err != nil { // from now on
+	if more, err := h.deliverAll(t.Context(), "x"); more || err != nil { // from now on
 		t.Fatalf("tellAll = %t, %v, want no more", more, err)
 	}
 	if _, _, err := keep(t, space, "k", `"tea"`); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := h.tellAll(t.Context(), "x"); err == nil {
+		if _, err := h.deliverAll(t.Context(), "x"); err == nil {
 			t.Error("a failure is no error")
 		}
 	}
 	for range 2 { // the second time there is nothing new
-		if more, err := h.tellAll(t.Context(), "x"); more || err != nil {
+		if more, err := h.deliverAll(t.Context(), "x"); more || err != nil {
 			t.Errorf("tellAll = %t, %v, want no more", more, err)
 		}
 	}

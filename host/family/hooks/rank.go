@@ -42,7 +42,7 @@ func (h *Hooks) ranker(ctx context.Context, r memory.Ranking) (x Family, on bool
 func (h *Hooks) Ranker(ctx context.Context, r memory.Ranking) (memory.Ranker, int) {
 	x, on, err := h.ranker(ctx, r)
 	rank := func(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
-		if err != nil || !on && !rated(x, r) || x.Rest().Resting(h.o.Clock()) {
+		if err != nil || !on && !rated(x, r) || x.Breaker().Open(h.o.Clock()) {
 			return nil, false, err
 		}
 		return h.rank(ctx, x, r)
@@ -102,14 +102,14 @@ func (h *Hooks) rank(ctx context.Context, x Family, r memory.Ranking) ([]float32
 	if err == nil {
 		var scores []float32
 		scores, err = abi.ParseScores(output, r.Hits)
-		x.Rest().asked(err, h.o.Clock())
+		x.Breaker().record(err, h.o.Clock())
 		return scores, err == nil, err
 	}
 	var known *memory.Error
 	switch {
 	case errors.As(err, new(Failure)):
 		err = fmt.Errorf("family %s failed to rank them: %w", x.Name(), err)
-		x.Rest().asked(err, h.o.Clock())
+		x.Breaker().record(err, h.o.Clock())
 	case errors.As(err, &known) && known.Code == memory.Denied:
 		return nil, false, nil // it is on the stack: it asked for this search
 	}

@@ -10,7 +10,7 @@ func (h *Hooks) Step(ctx context.Context) (err error) {
 	for _, x := range h.followers() {
 		for more := true; more; {
 			var failed error
-			more, failed = h.tellAll(ctx, x.Name())
+			more, failed = h.deliverAll(ctx, x.Name())
 			err = errors.Join(err, failed)
 		}
 	}

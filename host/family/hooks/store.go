@@ -109,7 +109,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore && s.Collection == "":
 		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
 		return true, nil
-	case errors.As(err, new(loadingError)) && h.isTold(x):
+	case errors.As(err, new(loadingError)) && h.isNotified(x):
 		return false, nil // of what it does not see now
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
@@ -121,8 +121,8 @@ type loadingError struct{ error }
 
 func (e loadingError) Unwrap() error { return e.error }
 
-// isTold reports whether a family is told of memories after they were stored.
-func (h *Hooks) isTold(x Family) bool {
+// isNotified reports whether a family is told of memories after they were stored.
+func (h *Hooks) isNotified(x Family) bool {
 	_, on := h.named(abi.HookStored, x.Name())
 	return on
 }
@@ -231,7 +231,7 @@ func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
 
 // ask calls one family about a store, and applies the changes that it answers.
 func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
-	if x.OnFailure != abi.OnFailureRefuse && x.Rest().Resting(h.o.Clock()) {
+	if x.OnFailure != abi.OnFailureRefuse && x.Breaker().Open(h.o.Clock()) {
 		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
 	}
 	if x.ReachesOutside() {
@@ -263,14 +263,14 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	answer, err := askStore(ctx, r, question{x.change(s), s.Collection, s.Namespace, items})
 	switch {
 	case errors.As(err, new(*refusal)): // a decision, not a failure
-		x.Rest().asked(nil, h.o.Clock())
+		x.Breaker().record(nil, h.o.Clock())
 		return said, err
 	case err != nil:
-		x.Rest().asked(err, h.o.Clock())
+		x.Breaker().record(err, h.o.Clock())
 		return said, err
 	}
 	said.items, err = apply(items, answer.Entries, s.Check)
-	x.Rest().asked(err, h.o.Clock())
+	x.Breaker().record(err, h.o.Clock())
 	if err != nil {
 		return said, err
 	}

@@ -69,7 +69,7 @@ func (h *Hooks) follow(ctx context.Context, name string, news <-chan struct{}) {
 		}
 		for more := true; more; {
 			var err error
-			if more, err = h.tellAll(ctx, name); err == nil {
+			if more, err = h.deliverAll(ctx, name); err == nil {
 				failures = 0
 				continue
 			}
@@ -102,9 +102,9 @@ func (h *Hooks) followers() []Family {
 	return list
 }
 
-// tellAll passes a page of each branch to a family, if its hook is on, and reports whether there is more. A failing branch
+// deliverAll passes a page of each branch to a family, if its hook is on, and reports whether there is more. A failing branch
 // does not block the others.
-func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error) {
+func (h *Hooks) deliverAll(ctx context.Context, name string) (more bool, err error) {
 	_, stored := h.named(abi.HookStored, name)
 	_, merged := h.named(abi.HookMerged, name)
 	at := slices.IndexFunc(h.followers(), func(x Family) bool { return x.Name() == name })
@@ -128,7 +128,7 @@ func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error)
 	}
 	var failed error
 	for _, from := range sources {
-		again, err := h.tell(ctx, l, from, since)
+		again, err := h.deliver(ctx, l, from, since)
 		if err != nil && ctx.Err() == nil {
 			h.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", name, "branch", from.branch, "error", err)
 			failed = err
@@ -166,8 +166,8 @@ func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool,
 	return stage.Version(), err == nil, err
 }
 
-// toldBefore advances a family's position before it sends something: its external effects are never repeated.
-func toldBefore(space *memory.Access, stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
+// advanceFirst advances a family's position before it sends something: its external effects are never repeated.
+func advanceFirst(space *memory.Access, stage *memory.Stage, key string, at uint64) func(context.Context, []string) error {
 	counted := false
 	return func(ctx context.Context, _ []string) error {
 		if counted {

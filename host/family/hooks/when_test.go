@@ -71,7 +71,7 @@ func TestAFamilyIsNotToldOfWhatWasStoredBeforeItWasCalledFor(t *testing.T) {
 		t.Helper()
 		for more := true; more; {
 			var err error
-			if more, err = h.tellAll(t.Context(), "x"); err != nil {
+			if more, err = h.deliverAll(t.Context(), "x"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,7 +102,7 @@ func TestAFamilyIsToldOfWhatLacksAField(t *testing.T) {
 	x := conditional(abi.When{Lacks: []string{"metadata.tier"}})
 	x.answer = says(`{}`)
 	h, space := open(t, present{on: map[abi.Hook][]Family{abi.HookStored: {x}}})
-	if _, err := h.tellAll(t.Context(), "x"); err != nil {
+	if _, err := h.deliverAll(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
 	has := memory.Item{Key: "has", Value: json.RawMessage(`1`), Metadata: map[string]json.RawMessage{"tier": json.RawMessage(`1`)}}
@@ -110,7 +110,7 @@ func TestAFamilyIsToldOfWhatLacksAField(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := h.tellAll(t.Context(), "x"); err != nil {
+		if _, err := h.deliverAll(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -194,11 +194,11 @@ func (q *Queue) WakeUp() {
 	q.mu.Lock()
 	q.stale = true
 	q.mu.Unlock()
-	q.nudge()
+	q.signal()
 }
 
-// nudge triggers a look for due jobs.
-func (q *Queue) nudge() {
+// signal makes the queue look for due jobs.
+func (q *Queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -238,7 +238,7 @@ func (q *Queue) begin(ctx context.Context, working *sync.WaitGroup) time.Duratio
 	}
 	sleep := longestSleep
 	for _, job := range q.ready(now) {
-		if wait := job.Due.Sub(now); wait > 0 && !q.hasNews(ctx, job) {
+		if wait := job.Due.Sub(now); wait > 0 && !q.hasWrites(ctx, job) {
 			sleep = min(sleep, wait)
 			continue
 		}
@@ -256,7 +256,7 @@ func (q *Queue) Step(ctx context.Context) error {
 		if err := q.refresh(ctx); err != nil {
 			return err
 		}
-		due := slices.DeleteFunc(q.ready(now), func(job Job) bool { return job.Due.After(now) && !q.hasNews(ctx, job) })
+		due := slices.DeleteFunc(q.ready(now), func(job Job) bool { return job.Due.After(now) && !q.hasWrites(ctx, job) })
 		if len(due) == 0 {
 			return nil
 		}
@@ -294,7 +294,7 @@ func (q *Queue) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 		delete(q.cancel, job.ID)
 		delete(q.progress, job.ID)
 		q.mu.Unlock()
-		q.nudge()
+		q.signal()
 	})
 }
 

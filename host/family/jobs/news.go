@@ -12,8 +12,8 @@ const gather = 200 * time.Millisecond
 // Follow has the queue look at jobs that wait for news of a feed after commits, until commits is closed.
 func (q *Queue) Follow(ctx context.Context, commits <-chan uint64) {
 	for range commits {
-		if q.awaitsNews() {
-			q.nudge()
+		if q.awaitsWrites() {
+			q.signal()
 		}
 		rest := time.NewTimer(gather)
 		select {
@@ -24,14 +24,14 @@ func (q *Queue) Follow(ctx context.Context, commits <-chan uint64) {
 	}
 }
 
-func (q *Queue) awaitsNews() bool {
+func (q *Queue) awaitsWrites() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.ContainsFunc(q.queue, func(job Job) bool { return job.FeedAfter > 0 })
 }
 
-// hasNews reports whether there is news for a job. Where that cannot be told, it runs when it is due.
-func (q *Queue) hasNews(ctx context.Context, job Job) bool {
+// hasWrites reports whether there are writes for a job to read. Where that is unknown, it runs when it is due.
+func (q *Queue) hasWrites(ctx context.Context, job Job) bool {
 	if job.FeedAfter == 0 || job.Attempts > 0 {
 		return false
 	}

@@ -81,7 +81,7 @@ func (q *Queue) Commit(ctx context.Context, stage *memory.Stage, c memory.Commit
 	release()
 	if err == nil && !done.Replayed {
 		q.add(done.Version, list)
-		q.nudge()
+		q.signal()
 	}
 	return done, err
 }

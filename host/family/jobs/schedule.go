@@ -219,7 +219,7 @@ func (q *Queue) advance(ctx context.Context, stage *memory.Stage, s Schedule, r 
 		full = nil
 	}
 	if more && full == nil && err == nil {
-		q.nudge()
+		q.signal()
 	}
 	return errors.Join(full, err)
 }

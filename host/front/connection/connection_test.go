@@ -124,7 +124,7 @@ func TestWhatIsToldComesBeforeLaterLinesAndWaitsForNobody(t *testing.T) {
 	r, w := io.Pipe()
 	o := &Output{w: w, fail: func(error) {}, read: make(chan struct{}, 1)}
 	for i := range 100 {
-		o.Tell(fmt.Append(nil, "note ", i))
+		o.Notify(fmt.Append(nil, "note ", i))
 	}
 	go o.Line([]byte("answer"))
 	lines := bufio.NewScanner(r)
@@ -137,7 +137,7 @@ func TestWhatIsToldComesBeforeLaterLinesAndWaitsForNobody(t *testing.T) {
 		t.Errorf("the last line is %q", lines.Text())
 	}
 	o.finish()
-	if o.Tell([]byte("late")); o.Unread() != 0 {
+	if o.Notify([]byte("late")); o.Unread() != 0 {
 		t.Error("something is told after the end")
 	}
 }
@@ -148,7 +148,7 @@ func TestAClientWithTooMuchToReadIsToldNothing(t *testing.T) {
 	go o.Line(make([]byte, MaxUnread+1))
 	io.ReadFull(r, make([]byte, 1)) // it is being written
 	before := o.Unread()
-	o.Tell([]byte("note"))
+	o.Notify([]byte("note"))
 	if after := o.Unread(); after != before {
 		t.Errorf("%d bytes wait, %d after one was told more", before, after)
 	}

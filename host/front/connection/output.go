@@ -19,13 +19,13 @@ type Output struct {
 	fail context.CancelCauseFunc // ends the connection
 	read chan struct{}           // received from after the client has read something
 
-	mu       sync.Mutex
-	unread   int // bytes that are not written yet
-	writing  bool
-	waiting  []byte
-	spare    []byte // the buffer that was written last
-	finished bool   // nothing is told any more
-	telling  sync.WaitGroup
+	mu        sync.Mutex
+	unread    int // bytes that are not written yet
+	writing   bool
+	waiting   []byte
+	spare     []byte // the buffer that was written last
+	finished  bool   // nothing is told any more
+	notifying sync.WaitGroup
 }
 
 // Line writes a line, which is the output's from then on, or leaves it to the caller that is writing.
@@ -43,8 +43,8 @@ func (o *Output) Line(line []byte) {
 	o.flush()
 }
 
-// Tell writes a line before all later ones, without waiting for the client. One that has too much to read misses it.
-func (o *Output) Tell(line []byte) {
+// Notify writes a line before all later ones, without waiting for the client. One that has too much to read misses it.
+func (o *Output) Notify(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished || o.unread > MaxUnread {
@@ -56,7 +56,7 @@ func (o *Output) Tell(line []byte) {
 		return
 	}
 	o.writing = true
-	o.telling.Go(func() {
+	o.notifying.Go(func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.flush()
@@ -68,7 +68,7 @@ func (o *Output) finish() {
 	o.mu.Lock()
 	o.finished = true
 	o.mu.Unlock()
-	o.telling.Wait()
+	o.notifying.Wait()
 }
 
 // flush writes what waits. The caller holds mu, which is free meanwhile.

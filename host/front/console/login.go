@@ -93,7 +93,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	}
 	secret := s.sessions.begin(key)
 	http.SetCookie(w, s.cookie(secret, 0))
-	s.tell(w, r, secret, key)
+	s.writeSession(w, r, secret, key)
 }
 
 // enter returns the id of the key that a browser logs in with; empty: it has a ticket of the operator.
@@ -135,11 +135,11 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, anotherUser())
 		return
 	}
-	s.tell(w, r, secret, found.key)
+	s.writeSession(w, r, secret, found.key)
 }
 
-// tell answers whose session it is.
-func (s *Server) tell(w http.ResponseWriter, r *http.Request, secret, key string) {
+// writeSession answers whose session it is.
+func (s *Server) writeSession(w http.ResponseWriter, r *http.Request, secret, key string) {
 	ctx, stop, err := s.options.As(r.Context(), key)
 	if err != nil {
 		s.refuse(w, r, err)

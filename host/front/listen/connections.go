@@ -56,8 +56,8 @@ func (r ConnectionLimit) full() string {
 	return text
 }
 
-// crowded reports that a connection was closed in favour of newer ones.
-func (r ConnectionLimit) crowded() string {
+// evicted reports that a connection was closed in favour of newer ones.
+func (r ConnectionLimit) evicted() string {
 	return fmt.Sprintf("%d connections are open whose peers have not said who they are, which is the limit, and this was the oldest: try again", r.Unidentified)
 }
 
@@ -124,8 +124,8 @@ func (p *peers) drop(gone *peer) {
 	}
 }
 
-// leave records that a connection is closed.
-func (p *peers) leave(conn net.Conn) {
+// remove records that a connection is closed.
+func (p *peers) remove(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if gone := p.open[conn]; gone != nil {
@@ -207,7 +207,7 @@ func (g *gate) evict(p *peer) {
 		p.conn.Close()
 		return
 	}
-	g.dismiss(p.conn, g.peers.limit.crowded())
+	g.dismiss(p.conn, g.peers.limit.evicted())
 }
 
 // dismiss closes a connection and sends the reason, unless too many are being dismissed.

@@ -243,7 +243,7 @@ func TestAClientThatTakesNoAnswerIsCutOff(t *testing.T) {
 		}
 		ended <- err
 	})
-	h := patiently(next)
+	h := withPartDeadlines(next)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ func (g *gate) follow(conn net.Conn, state http.ConnState) {
 	conn = plain(conn)
 	switch state {
 	case http.StateClosed, http.StateHijacked:
-		g.peers.leave(conn)
+		g.peers.remove(conn)
 	case http.StateActive, http.StateIdle:
 		g.peers.serving(conn, state)
 	}
@@ -210,7 +210,7 @@ func refuseConnection(conn net.Conn, why string) {
 
 // Handler returns the handler that Serve uses.
 func (h *HTTP) Handler() http.Handler {
-	return patiently(withoutBody(h.onlyLocal(h.bounded(h.Mounted()))))
+	return withPartDeadlines(withoutBody(h.onlyLocal(h.bounded(h.Mounted()))))
 }
 
 // Mounted returns the handler without what bounds requests of all paths, for the Spaces of another server.
@@ -472,8 +472,8 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patiently sets a write deadline for each part of an answer, not for the whole.
-func patiently(next http.Handler) http.Handler {
+// withPartDeadlines sets a write deadline for each part of an answer, not for the whole.
+func withPartDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&timedWriter{w, http.NewResponseController(w)}, r)
 	})

@@ -60,7 +60,7 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 			return fmt.Errorf("accept clients on the socket: %w", err)
 		}
 		sessions.Go(func() {
-			defer g.peers.leave(conn)
+			defer g.peers.remove(conn)
 			s.serve(ctx, conn, g.peers)
 		})
 	}
@@ -85,7 +85,7 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	r := bufio.NewReaderSize(conn, 64<<10)
 	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	hello, calls, leave, ok := s.greet(ctx, calls, conn, r, all)
+	hello, calls, leave, ok := s.handshake(ctx, calls, conn, r, all)
 	if !ok {
 		return
 	}
@@ -102,8 +102,8 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	}
 }
 
-// greet answers a client's hello. It returns the context of the client's session, derived from calls, and what ends its admission.
-func (s *Socket) greet(ctx, calls context.Context, conn net.Conn, r *bufio.Reader, all *peers) (owner.Hello, context.Context, func(), bool) {
+// handshake answers a client's hello. It returns the context of the client's session, derived from calls, and what ends its admission.
+func (s *Socket) handshake(ctx, calls context.Context, conn net.Conn, r *bufio.Reader, all *peers) (owner.Hello, context.Context, func(), bool) {
 	conn.SetDeadline(time.Now().Add(helloWithin))
 	hello, refusal := owner.Listen(r)
 	leave := func() {}

@@ -177,8 +177,8 @@ func put(b *server.InputRequestBuilder, name, whom string, params json.RawMessag
 	return nil
 }
 
-// incapable returns the error response about what the client would need; false: err is something else.
-func incapable(id json.RawMessage, err error) (protocol.JSONRPCError, bool) {
+// missingCapability returns the error response about what the client would need; false: err is something else.
+func missingCapability(id json.RawMessage, err error) (protocol.JSONRPCError, bool) {
 	var lacks *incapableError
 	if !errors.As(err, &lacks) {
 		return protocol.JSONRPCError{}, false

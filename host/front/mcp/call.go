@@ -81,14 +81,14 @@ func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
 
 // orFailure returns the answer to a call's message.
 func (c *toolCall) orFailure(answer protocol.JSONRPCMessage) protocol.JSONRPCMessage {
-	if instead := c.instead(); instead != nil {
+	if instead := c.replacement(); instead != nil {
 		return instead
 	}
 	return answer
 }
 
-// instead returns what answers the call's message in place of its result; nil: nothing does.
-func (c *toolCall) instead() protocol.JSONRPCMessage {
+// replacement returns what answers the call's message in place of its result; nil: nothing does.
+func (c *toolCall) replacement() protocol.JSONRPCMessage {
 	switch {
 	case c.failure != nil:
 		return *c.failure
@@ -106,7 +106,7 @@ func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
 	if made.input != nil {
 		return made.input
 	}
-	if failure, is := incapable(c.message.id, made.err); is && server.IsModernRequest(ctx) {
+	if failure, is := missingCapability(c.message.id, made.err); is && server.IsModernRequest(ctx) {
 		c.failure = &failure
 	} else if is {
 		made.err = &memory.Error{Code: memory.Unavailable, Message: made.err.Error()}

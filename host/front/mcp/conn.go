@@ -34,8 +34,8 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	defer s.protocol.UnregisterSession(context.WithoutCancel(ctx), c.client.SessionID())
 	defer s.options.Sessions.End(c.client.SessionID())
 	s.watchers.join(&watcher{session: session, state: c.client.state, tell: c.listChanged})
-	defer s.watchers.leave(c.client.state)
-	defer s.subscribers.leave(c.client.SessionID())
+	defer s.watchers.remove(c.client.state)
+	defer s.subscribers.removeClient(c.client.SessionID())
 	return c.Serve(WithSession(s.protocol.WithContext(ctx, c.client), session), c)
 }
 
@@ -44,7 +44,7 @@ func (s *Server) newConn(r io.Reader, w io.Writer, session Session, fail context
 		Conn: connection.New(r, w, fail, &s.options.Limits, session.Key), server: s, inFlight: map[string]*inFlight{},
 		client: newRemote(session.begin(manyCalls)),
 	}
-	c.client.tell, c.client.send = c.tell, c.write
+	c.client.tell, c.client.send = c.notify, c.write
 	return c
 }
 
@@ -213,7 +213,7 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	case !c.server.has(m, SessionOf(ctx)):
 		return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
 	}
-	call := &toolCall{server: c.server, message: m, tell: c.tell, listChanged: c.listChanged}
+	call := &toolCall{server: c.server, message: m, tell: c.notify, listChanged: c.listChanged}
 	if m.plain && (m.found == nil || !m.found.Asks) { // the library decodes a message five times, which takes as long as many a call
 		return call.orFailure(protocol.NewJSONRPCResultResponse(protocol.NewRequestId(m.id), call.result(ctx)))
 	}
@@ -225,7 +225,7 @@ func (c *conn) listen(ctx context.Context, m *message) protocol.JSONRPCMessage {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.Open(), cancel)()
-	l := c.server.newListener(m.id, c.tell)
+	l := c.server.newListener(m.id, c.notify)
 	defer l.end()
 	return c.server.protocol.HandleMessage(l.within(ctx), m.forLibrary())
 }
@@ -253,19 +253,19 @@ func (c *conn) answer(response protocol.JSONRPCMessage) {
 	c.Line(line)
 }
 
-// tell writes a notification before all later answers.
-func (c *conn) tell(n protocol.JSONRPCNotification) {
+// notify writes a notification before all later answers.
+func (c *conn) notify(n protocol.JSONRPCNotification) {
 	line, err := tool.Encode(n)
 	if err != nil {
 		c.server.options.Logger.Error("encoding a notification failed", "error", err)
 		return
 	}
-	c.Tell(line)
+	c.Notify(line)
 }
 
 // listChanged notifies a client that began with initialize. Others subscribe.
 func (c *conn) listChanged() {
 	if c.client.ProtocolVersion() != "" {
-		c.tell(notification(protocol.MethodNotificationToolsListChanged, nil))
+		c.notify(notification(protocol.MethodNotificationToolsListChanged, nil))
 	}
 }

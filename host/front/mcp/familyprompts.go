@@ -111,7 +111,7 @@ func (s *Server) promptBy(ctx context.Context, p tool.Prompt, r protocol.GetProm
 	} else if wrong != nil {
 		err = wrong
 	}
-	if lacks, is := incapable(call.message.id, err); is {
+	if lacks, is := missingCapability(call.message.id, err); is {
 		call.failure = &lacks
 		return &protocol.GetPromptResult{}, nil
 	}

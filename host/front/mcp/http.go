@@ -124,13 +124,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	case methodCall:
 		tell := func(protocol.JSONRPCNotification) {} // the client accepts no stream
 		if over := streaming(w, r); over != nil {
-			w, tell = over, over.tell
+			w, tell = over, over.notify
 		}
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
-		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.instead, modern: modern(r)}
+		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.replacement, modern: modern(r)}
 	case methodResources, methodTemplates, methodRead, methodSubscribe, methodUnsubscribe, methodPrompt, methodPrompts:
 		call := s.readCall(m)
-		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.instead, modern: modern(r)}
+		ctx, w = context.WithValue(ctx, servedKey{}, call), &answered{ResponseWriter: w, instead: call.replacement, modern: modern(r)}
 	case methodInit:
 		ctx = context.WithValue(ctx, beginKey{}, sessionStart{client: introductionOf(m)})
 	case methodListen:
@@ -138,7 +138,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		over := &stream{ResponseWriter: w}
 		until, release := s.untilClosed(ctx)
 		defer release()
-		l := s.newListener(m.id, over.tell)
+		l := s.newListener(m.id, over.notify)
 		defer l.end()
 		ctx, w = context.WithValue(until, servedKey{}, l), over
 	}

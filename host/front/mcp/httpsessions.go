@@ -218,7 +218,7 @@ func (s *sessions) add(id string, session Session, who introduction) *httpSessio
 	s.mu.Lock()
 	s.byID[id] = open
 	s.mu.Unlock()
-	s.server.watchers.join(&watcher{session: session, state: open.state, tell: func() { s.tell(id) }})
+	s.server.watchers.join(&watcher{session: session, state: open.state, tell: func() { s.notify(id) }})
 	return open
 }
 
@@ -245,8 +245,8 @@ func (s *sessions) keep(id string) {
 	open.kept = now
 }
 
-// tell notifies a session's client that its list has changed.
-func (s *sessions) tell(id string) {
+// notify notifies a session's client that its list has changed.
+func (s *sessions) notify(id string) {
 	// A client that left, or does not read, misses it.
 	_ = s.server.protocol.SendNotificationToSpecificClient(id, string(protocol.MethodNotificationToolsListChanged), nil)
 }
@@ -264,7 +264,7 @@ var errNoSession = errors.New("no such session: send initialize to begin one")
 // Terminate ends a session. When the server stops, the next one may take it up.
 func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 	defer s.server.options.Sessions.End(id)
-	defer s.server.subscribers.leave(id)
+	defer s.server.subscribers.removeClient(id)
 	if s.server.open.Err() == nil {
 		defer s.server.options.Kept.Delete(id)
 	}
@@ -273,7 +273,7 @@ func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 	delete(s.byID, id)
 	s.mu.Unlock()
 	if open != nil {
-		s.server.watchers.leave(open.state)
+		s.server.watchers.remove(open.state)
 	}
 	return false, nil
 }

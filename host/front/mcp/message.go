@@ -203,7 +203,7 @@ func (m *message) paramsForLibrary() []byte {
 	}
 	params := []byte{'{'}
 	jsonrpc.Members(m.read.Line, m.read.Params.From, func(name string, value jsonrpc.Span) {
-		if lookalike(name) {
+		if isFoldedName(name) {
 			return
 		}
 		raw := value.Of(m.read.Line)
@@ -219,8 +219,8 @@ func (m *message) paramsForLibrary() []byte {
 	return append(params, '}')
 }
 
-// lookalike reports whether a name differs from one read here, but the library, which reads with encoding/json, would treat them as equal.
-func lookalike(name string) bool {
+// isFoldedName reports whether a name differs from one read here, but the library, which reads with encoding/json, would treat them as equal.
+func isFoldedName(name string) bool {
 	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor", "uri"} {
 		if name != known && strings.EqualFold(name, known) {
 			return true

@@ -38,11 +38,11 @@ func (p *progress) function() tool.Progress {
 	if p.token == nil {
 		return nil
 	}
-	return p.tell
+	return p.report
 }
 
-// tell reports progress that exceeds the last, at most every progressEvery. It always reports completion.
-func (p *progress) tell(done, total float64, message string) {
+// report reports progress that exceeds the last, at most every progressEvery. It always reports completion.
+func (p *progress) report(done, total float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock()

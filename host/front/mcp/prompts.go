@@ -42,11 +42,11 @@ func knownPrompts() []prompt {
 			text: func(given func(string, string) string) string {
 				about := ""
 				if given("topic", "") != "" {
-					about = "What concerns the work: " + tell("memory_search", "query", given("topic", ""), "namespace", given("namespace", "")) + ". "
+					about = "What concerns the work: " + toolCallText("memory_search", "query", given("topic", ""), "namespace", given("namespace", "")) + ". "
 				}
 				return "Brief me from memory. " + about +
-					"What matters most: " + tell("memory_search", "order", "importance", "k", 10, "namespace", given("namespace", "")) + ". " +
-					"What is new: " + tell("memory_search", "order", "newest", "k", 10, "namespace", given("namespace", "")) + ". " +
+					"What matters most: " + toolCallText("memory_search", "order", "importance", "k", 10, "namespace", given("namespace", "")) + ". " +
+					"What is new: " + toolCallText("memory_search", "order", "newest", "k", 10, "namespace", given("namespace", "")) + ". " +
 					"Say in at most ten sentences what is decided, what is open, and what I asked to be kept in mind. Name the keys."
 			},
 		}, {
@@ -55,7 +55,7 @@ func knownPrompts() []prompt {
 			tools:     []string{"memory_record_handoff", "memory_store"},
 			text: func(given func(string, string) string) string {
 				return "Hand the work over. Store first what the other agent needs and memory lacks, with memory_store. Then call " +
-					tell("memory_operation", "method", "memory_record_handoff", "params", map[string]any{
+					toolCallText("memory_operation", "method", "memory_record_handoff", "params", map[string]any{
 						"toAgent": given("agent", ""), "contextSummary": given("summary", "(what was done, and why)"), "openItems": []string{"(what is left to do)"},
 					}, "options", options(given("namespace", ""))) +
 					", with what stands in parentheses filled in. factIds may name the keys of memories. Tell me what was handed over."
@@ -65,7 +65,7 @@ func knownPrompts() []prompt {
 			arguments: []argument{{name: "topic", description: "What to look for, in plain words.", required: true}, namespaceArgument()},
 			tools:     []string{"memory_search", "memory_recall"},
 			text: func(given func(string, string) string) string {
-				return "Tell me what memory knows about this. Call " + tell("memory_search", "query", given("topic", ""), "namespace", given("namespace", "")) +
+				return "Tell me what memory knows about this. Call " + toolCallText("memory_search", "query", given("topic", ""), "namespace", given("namespace", "")) +
 					", and once more in other words before you say that nothing is known. memory_recall reads the whole of a key. " +
 					"Say what is known, with keys and dates, and what contradicts it."
 			},
@@ -74,9 +74,9 @@ func knownPrompts() []prompt {
 			arguments: []argument{{name: "text", description: "What to keep.", required: true}, {name: "key", description: "The key; one that can be guessed when left out."}, namespaceArgument()},
 			tools:     []string{"memory_search", "memory_store"},
 			text: func(given func(string, string) string) string {
-				return "Remember this. Look first whether memory has it: " + tell("memory_search", "query", given("text", ""), "k", 5, "namespace", given("namespace", "")) +
+				return "Remember this. Look first whether memory has it: " + toolCallText("memory_search", "query", given("text", ""), "k", 5, "namespace", given("namespace", "")) +
 					". If it corrects a memory, store it under that key; else call " +
-					tell("memory_store", "key", given("key", "(a key that you would guess again)"), "value", given("text", ""), "namespace", given("namespace", "")) +
+					toolCallText("memory_store", "key", given("key", "(a key that you would guess again)"), "value", given("text", ""), "namespace", given("namespace", "")) +
 					". One fact a memory, no secrets. Tell me the key."
 			},
 		}, {
@@ -84,11 +84,11 @@ func knownPrompts() []prompt {
 			arguments: []argument{{name: "topic", description: "What to review; all when left out."}, namespaceArgument()},
 			tools:     []string{"memory_status", "memory_search", "memory_store", "memory_forget"},
 			text: func(given func(string, string) string) string {
-				list := tell("memory_search", "order", "newest", "k", 20, "namespace", given("namespace", ""))
+				list := toolCallText("memory_search", "order", "newest", "k", 20, "namespace", given("namespace", ""))
 				if topic := given("topic", ""); topic != "" {
-					list = tell("memory_search", "query", topic, "k", 20, "namespace", given("namespace", ""))
+					list = toolCallText("memory_search", "query", topic, "k", 20, "namespace", given("namespace", ""))
 				}
-				return "Review memory with me. " + tell("memory_status", "namespace", given("namespace", "")) + " says how much there is, and " + list +
+				return "Review memory with me. " + toolCallText("memory_status", "namespace", given("namespace", "")) + " says how much there is, and " + list +
 					" shows it. Name what is outdated, twice there or wrong, each with its key, and propose to keep, correct or forget it. " +
 					"Wait for my answer. Then correct with memory_store under the same key, and set aside with memory_forget and archive=true."
 			},
@@ -98,15 +98,15 @@ func knownPrompts() []prompt {
 			tools:     []string{"memory_history"},
 			text: func(given func(string, string) string) string {
 				return "Tell me what changed in memory. Call " +
-					tell("memory_history", "changes", true, "since", given("since", "yesterday"), "namespace", given("namespace", ""), "branch", given("branch", "")) +
+					toolCallText("memory_history", "changes", true, "since", given("since", "yesterday"), "namespace", given("namespace", ""), "branch", given("branch", "")) +
 					". memory_history with a key shows its versions. Group what changed by subject, and say what is new, what is different and what is gone."
 			},
 		},
 	}
 }
 
-// tell returns the call of a tool: its name, and its arguments as JSON without those that are empty.
-func tell(name string, pairs ...any) string {
+// toolCallText returns the call of a tool: its name, and its arguments as JSON without those that are empty.
+func toolCallText(name string, pairs ...any) string {
 	members := make([]string, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
 		value, err := tool.Encode(pairs[i+1])

@@ -85,8 +85,8 @@ func (c *readCall) answer(library protocol.JSONRPCMessage) protocol.JSONRPCMessa
 	return library
 }
 
-// instead returns what answers the message in place of the library's answer; nil: nothing does.
-func (c *readCall) instead() protocol.JSONRPCMessage {
+// replacement returns what answers the message in place of the library's answer; nil: nothing does.
+func (c *readCall) replacement() protocol.JSONRPCMessage {
 	if c.failure == nil {
 		return nil
 	}

@@ -32,8 +32,8 @@ func streaming(w http.ResponseWriter, r *http.Request) *stream {
 	return &stream{ResponseWriter: w}
 }
 
-// tell sends a notification before the answer. It does nothing once the answer has begun.
-func (s *stream) tell(n protocol.JSONRPCNotification) {
+// notify sends a notification before the answer. It does nothing once the answer has begun.
+func (s *stream) notify(n protocol.JSONRPCNotification) {
 	body, err := tool.Encode(n)
 	if err != nil {
 		return // notifications are best effort

@@ -149,8 +149,8 @@ func (all *subscribers) remove(id, uri string) {
 	}
 }
 
-// leave ends all subscriptions of a client.
-func (all *subscribers) leave(id string) {
+// removeClient ends all subscriptions of a client.
+func (all *subscribers) removeClient(id string) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	delete(all.known, id)
@@ -169,7 +169,7 @@ func (all *subscribers) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		all.tell(ctx)
+		all.notifyAll(ctx)
 		select {
 		case <-time.After(gatherUpdates):
 		case <-ctx.Done():
@@ -178,8 +178,8 @@ func (all *subscribers) follow(ctx context.Context) {
 	}
 }
 
-// tell tells every subscriber what changed.
-func (all *subscribers) tell(ctx context.Context) {
+// notifyAll tells every subscriber what changed.
+func (all *subscribers) notifyAll(ctx context.Context) {
 	all.mu.Lock()
 	list := make([]*subscriber, 0, len(all.known))
 	for _, s := range all.known {
@@ -188,7 +188,7 @@ func (all *subscribers) tell(ctx context.Context) {
 	all.mu.Unlock()
 	for _, s := range list {
 		for branch, after := range s.places() {
-			all.tellOf(ctx, s, branch, after)
+			all.notify(ctx, s, branch, after)
 		}
 	}
 }
@@ -205,8 +205,8 @@ func (s *subscriber) places() map[string]uint64 {
 	return maps.Clone(places)
 }
 
-// tellOf tells a subscriber what changed on a branch. One that may read it no more, or whose branch is gone, is told nothing.
-func (all *subscribers) tellOf(ctx context.Context, s *subscriber, branch string, after uint64) {
+// notify tells a subscriber what changed on a branch. One that may read it no more, or whose branch is gone, is told nothing.
+func (all *subscribers) notify(ctx context.Context, s *subscriber, branch string, after uint64) {
 	access := all.server.options.Space.As(s.caller)
 	query := feed.Query{Branch: branch, Namespaces: s.namespaces(branch), After: after, Limit: updatesPage}
 	told := map[string]bool{}

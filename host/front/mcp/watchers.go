@@ -38,7 +38,7 @@ func (all *watchers) join(w *watcher) {
 	all.known[w.state] = w
 }
 
-func (all *watchers) leave(state *tool.Session) {
+func (all *watchers) remove(state *tool.Session) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	delete(all.known, state)
@@ -62,8 +62,8 @@ func (all *watchers) changed(state *tool.Session) bool {
 	return w != nil && all.check(w)
 }
 
-// tellAll notifies all clients whose lists have changed.
-func (all *watchers) tellAll() {
+// notifyAll notifies all clients whose lists have changed.
+func (all *watchers) notifyAll() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, w := range all.known {
@@ -83,7 +83,7 @@ func (all *watchers) check(w *watcher) (changed bool) {
 func (s *Server) watch() {
 	for {
 		now := s.registry.Snapshot()
-		s.watchers.tellAll() // after Snapshot, lest a change in between be missed
+		s.watchers.notifyAll() // after Snapshot, lest a change in between be missed
 		select {
 		case <-now.Outdated():
 		case <-s.open.Done():
@@ -101,7 +101,7 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 	session := SessionOf(ctx).of(clientName(ctx))
 	w := &watcher{session: session, state: session.begin(oneCall), tell: func() { listChanged(client, id) }}
 	s.watchers.join(w)
-	context.AfterFunc(ctx, func() { s.watchers.leave(w.state) })
+	context.AfterFunc(ctx, func() { s.watchers.remove(w.state) })
 }
 
 // listChanged notifies a client that its list has changed, under its subscription.

@@ -105,8 +105,8 @@ func (c *Codes) take(digest string) (found *code, revoke string, err error) {
 	return found, revoke, nil
 }
 
-// became notes the key of a code, and reports whether the code was presented again meanwhile.
-func (c *Codes) became(digest, key string) (replayed bool, err error) {
+// redeemed notes the key of a code, and reports whether the code was presented again meanwhile.
+func (c *Codes) redeemed(digest, key string) (replayed bool, err error) {
 	err = c.change(func(kept map[string]code) error {
 		one := kept[digest]
 		one.Key, replayed = key, one.Replayed

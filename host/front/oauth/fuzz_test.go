@@ -125,7 +125,7 @@ func TestCodesGoOnWithTheNextServer(t *testing.T) {
 	if found, revoke, err := open().take("code"); err != nil || found != nil || revoke != "" {
 		t.Errorf("take it again: got %v, %q, %v, want nothing yet", found, revoke, err)
 	}
-	if replayed, err := open().became("code", "key"); err != nil || !replayed {
+	if replayed, err := open().redeemed("code", "key"); err != nil || !replayed {
 		t.Errorf("the code became a key after it was taken again: got %t, %v, want that this is known", replayed, err)
 	}
 	if found, revoke, err := open().take("code"); err != nil || found != nil || revoke != "key" {

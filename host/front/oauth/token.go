@@ -125,7 +125,7 @@ func (s *Server) exchange(f url.Values) (key keys.Key, t keys.Tokens, err error)
 	if key, t, err = s.options.Keys.Authorize(who, one.Client, one.Grant); err != nil {
 		return key, t, err
 	}
-	replayed, err := s.options.Codes.became(digest, key.ID)
+	replayed, err := s.options.Codes.redeemed(digest, key.ID)
 	if replayed || err != nil {
 		return key, t, errors.Join(cmp.Or(err, error(unknown)), s.options.Keys.RevokeAuthorization(key.ID))
 	}

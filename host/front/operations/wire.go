@@ -62,7 +62,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client
 	c := &conn{connection.New(r, w, cancel, &s.options.Limits, client.Caller.Key), s, client}
 	err := c.Serve(ctx, c)
 	if err != nil {
-		c.Line(goodbye())
+		c.Line(closingLine())
 	}
 	return err
 }
@@ -100,8 +100,8 @@ func (c *conn) Refuse(skipped *jsonrpc.Skipped) {
 	c.refuse(skipped.ID, code, skipped.Error())
 }
 
-// goodbye is the last line of a connection that the server ends: by then all operations that were begun are answered.
-func goodbye() []byte {
+// closingLine is the last line of a connection that the server ends: by then all operations that were begun are answered.
+func closingLine() []byte {
 	return failure(nil, tool.Failure{Code: memory.Unavailable, Retryable: true,
 		Message: "the alcove server is stopping: operations without an answer were not begun, and can be sent again"})
 }

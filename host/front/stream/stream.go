@@ -65,7 +65,7 @@ func (l Limits) withDefaults() Limits {
 type Server struct {
 	options  Options
 	limits   Limits
-	news     news
+	news     commitSignal
 	stopping context.Context // ends when the server stops
 	stop     context.CancelFunc
 	watching sync.Once
@@ -190,25 +190,25 @@ func exhausted(format string, values ...any) *memory.Error {
 	return &memory.Error{Code: memory.Exhausted, Retryable: true, Message: fmt.Sprintf(format, values...)}
 }
 
-// news wakes those who wait for commits.
-type news struct {
+// commitSignal wakes those who wait for commits.
+type commitSignal struct {
 	mu   sync.Mutex
 	next chan struct{} // closed at the next news
 }
 
 // wait returns a channel that is closed at the next news.
-func (n *news) wait() <-chan struct{} {
+func (n *commitSignal) wait() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.next
 }
 
 // follow tells of commits: of the first at once, then of those within an interval together.
-func (n *news) follow(ctx context.Context, commits <-chan uint64, every time.Duration) {
+func (n *commitSignal) follow(ctx context.Context, commits <-chan uint64, every time.Duration) {
 	pause := time.NewTimer(every)
 	defer pause.Stop()
 	for range commits {
-		n.tell()
+		n.broadcast()
 		pause.Reset(every)
 		select {
 		case <-pause.C:
@@ -218,7 +218,7 @@ func (n *news) follow(ctx context.Context, commits <-chan uint64, every time.Dur
 	}
 }
 
-func (n *news) tell() {
+func (n *commitSignal) broadcast() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.next)

@@ -43,7 +43,7 @@ func (c *conn) push(ctx context.Context) bool {
 		case do := <-c.commands:
 			do(ctx) // a failed write has ended the stream
 		case now := <-tick.C:
-			c.beat(ctx, now)
+			c.heartbeat(ctx, now)
 		case <-c.server.stopping.Done():
 			return true
 		case <-ctx.Done():
@@ -163,8 +163,8 @@ func missedBy(s *subscription, page feed.Page) message {
 		"events between the watermarks %d and %d are no longer kept: read what is stored now; later events follow", s.query.After, page.Oldest)}
 }
 
-// beat tells the client how far its subscriptions have been read, asks whether it is still there, and ends an idle stream.
-func (c *conn) beat(ctx context.Context, now time.Time) {
+// heartbeat tells the client how far its subscriptions have been read, asks whether it is still there, and ends an idle stream.
+func (c *conn) heartbeat(ctx context.Context, now time.Time) {
 	if idle := now.Sub(time.Unix(0, c.heard.Load())); len(c.subs) == 0 && len(c.slots) == 0 && idle >= c.limits.Idle {
 		c.end(&closeReason{websocket.StatusPolicyViolation, fmt.Sprintf("the stream had no subscription and no message for %s, which is the limit", c.limits.Idle)})
 		return

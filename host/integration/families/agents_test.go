@@ -36,7 +36,7 @@ func TestAMemberSeesAScopeOfTheFamilyAgentsWhileItIsOne(t *testing.T) {
 			"memory_recall": {"key": "plan", "namespace": scope}, "memory_search": {"query": "kumquat"}, "memory_scope_members": {"scopeId": scope},
 			"memory_poll_events": {"agentId": "bob"},
 		} {
-			text := bob.Told(tool, arguments)
+			text := bob.AnswerText(tool, arguments)
 			if seen := !strings.HasPrefix(text, "error: ") && (says(text, "kumquat") || says(text, "bob\"]")); seen != want {
 				t.Errorf("%s, %s over MCP: %s", when, tool, text)
 			}
@@ -50,14 +50,14 @@ func TestAMemberSeesAScopeOfTheFamilyAgentsWhileItIsOne(t *testing.T) {
 		}
 	}
 	sees("before", false)
-	if text := bob.Told("memory_scope_members", map[string]any{"scopeId": scope, "add": "bob"}); !strings.HasPrefix(text, "error: ") {
+	if text := bob.AnswerText("memory_scope_members", map[string]any{"scopeId": scope, "add": "bob"}); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("bob adds himself: %s", text)
 	}
 	ann.Ask("memory_scope_members", map[string]any{"scopeId": scope, "add": "bob"}, nil)
 	sees("as a member", true)
 	for _, c := range []map[string]any{{"add": "eve"}, {"remove": "ann"}} {
 		c["scopeId"] = scope
-		if text := bob.Told("memory_scope_members", c); !says(text, "error: ", "creator") {
+		if text := bob.AnswerText("memory_scope_members", c); !says(text, "error: ", "creator") {
 			t.Errorf("a member changes the members with %v: %s", c, text)
 		}
 	}
@@ -90,12 +90,12 @@ func TestAnAgentRegistersOverEachKindOfClientAsItself(t *testing.T) {
 		t.Errorf("memory_whoami = %+v, want Bob in work, who may read, write and branch", me)
 	}
 	socket.Refused("E_DENIED", "register", map[string]any{"name": "Ann", "agentId": "ann"})
-	if text := bob.Told("memory_get_agent_context", map[string]any{"agentId": "ann"}); !says(text, "error: ", "act_as") {
+	if text := bob.AnswerText("memory_get_agent_context", map[string]any{"agentId": "ann"}); !says(text, "error: ", "act_as") {
 		t.Errorf("the context of another: %s", text)
 	}
 	for name, rights := range map[string]string{"no family": "read write", "another family": "read write family:facts"} {
 		other := h.Issue("carl", rightsOf(rights), "work")
-		if text := h.Agent(other, owner.Hello{}).Told("memory_whoami", nil); !says(text, "error: ") {
+		if text := h.Agent(other, owner.Hello{}).AnswerText("memory_whoami", nil); !says(text, "error: ") {
 			t.Errorf("a key with %s: %s", name, text)
 		}
 	}

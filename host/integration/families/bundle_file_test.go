@@ -25,7 +25,7 @@ func TestABundleIsAFileOnlyBelowTheDirectoryThatTheOperatorNamed(t *testing.T) {
 	must.Do(t, err)
 	server.Answered[any](t, c, "memory_store", map[string]any{"key": "tea", "value": map[string]any{"text": "Green tea."}, "tags": []string{"drink"}})
 	bundle := func(action, file string) string {
-		return server.Told(c, "memory_bundle", map[string]any{"action": action, "file": file})
+		return server.AnswerText(c, "memory_bundle", map[string]any{"action": action, "file": file})
 	}
 	refused := func(when, action, file, why string) {
 		t.Helper()
@@ -69,9 +69,9 @@ func TestABundleIsAFileOnlyBelowTheDirectoryThatTheOperatorNamed(t *testing.T) {
 	if read := of("validate", "week/x.bundle"); !read.Valid || read.Digest != inline.Digest || read.Counts != inline.Counts {
 		t.Errorf("read back: %+v", read)
 	}
-	before := server.Told(c, "memory_bundle", map[string]any{"action": "export"})
+	before := server.AnswerText(c, "memory_bundle", map[string]any{"action": "export"})
 	server.Answered[any](t, c, "memory_forget", map[string]any{"key": "tea"})
-	if !of("import", "week/x.bundle").Imported || server.Told(c, "memory_bundle", map[string]any{"action": "export"}) != before {
+	if !of("import", "week/x.bundle").Imported || server.AnswerText(c, "memory_bundle", map[string]any{"action": "export"}) != before {
 		t.Errorf("the import does not restore what was exported")
 	}
 	refused("a file that is not there", "import", "none.bundle", "there is no file")

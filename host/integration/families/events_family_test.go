@@ -225,11 +225,11 @@ func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
 	if got := r.keysOf(anns); got != "team/a#while home#open" {
 		t.Errorf("ann is sent %s", got)
 	}
-	if text := server.Told(bob, "memory_list_subscriptions", nil); strings.Contains(text, anns) || !strings.Contains(text, bobs) {
+	if text := server.AnswerText(bob, "memory_list_subscriptions", nil); strings.Contains(text, anns) || !strings.Contains(text, bobs) {
 		t.Errorf("bob sees %s", text)
 	}
 	for _, tool := range []string{"memory_unsubscribe", "memory_subscription_failures"} {
-		if text := server.Told(bob, tool, map[string]any{"id": anns, "subscription_id": anns}); !strings.HasPrefix(text, "error: ") {
+		if text := server.AnswerText(bob, tool, map[string]any{"id": anns, "subscription_id": anns}); !strings.HasPrefix(text, "error: ") {
 			t.Errorf("bob calls %s for ann: %s", tool, text)
 		}
 	}
@@ -259,7 +259,7 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 	k := server.Carrying(t, host.Options{Clock: now.Now})
 	c, err := k.Connect(owner.Hello{Agent: "ann"})
 	must.Do(t, err)
-	oldest := func() string { return server.Told(c, "memory_poll_events", map[string]any{"lastWatermark": 2}) }
+	oldest := func() string { return server.AnswerText(c, "memory_poll_events", map[string]any{"lastWatermark": 2}) }
 	set := func(key, value string) {
 		t.Helper()
 		_, err := operator.Call(t.Context(), k.Acts, operator.ChangeSettings, operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: key, Value: json.RawMessage(value)}}})

@@ -85,7 +85,7 @@ func (c *council) stores(s *client.Session, key string) {
 	c.T.Helper()
 	var text string
 	for range 5 {
-		text = server.Told(s, "memory_store", map[string]any{"key": key, "value": "tea"})
+		text = server.AnswerText(s, "memory_store", map[string]any{"key": key, "value": "tea"})
 		if !strings.Contains(text, "has to be asked first and failed") {
 			break
 		}
@@ -168,7 +168,7 @@ func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
 		t.Errorf("after a restart wait %+v", p)
 	}
 	server.Answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "remove": "bob"})
-	if text := server.Told(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("bob, who is no member, approves: %s", text)
 	}
 	c.approves("carl", id, vote{Votes: 1, Needed: 2})
@@ -253,9 +253,9 @@ func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
 		merged, counted := 0, []int{}
 		for _, v := range voters {
 			voting.Go(func() {
-				text := server.Told(v, "memory_pending_approve", map[string]any{"id": id})
+				text := server.AnswerText(v, "memory_pending_approve", map[string]any{"id": id})
 				for strings.HasPrefix(text, "error: ") && strings.Contains(text, "try again") { // overtaken too often
-					text = server.Told(v, "memory_pending_approve", map[string]any{"id": id})
+					text = server.AnswerText(v, "memory_pending_approve", map[string]any{"id": id})
 				}
 				var out vote
 				mu.Lock()
@@ -380,7 +380,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 	remember(second, "five")
 	passes(second, "six")
 	passes(first, "seven") // each session has its own
-	if text := server.Told(first, "memory_forget", map[string]any{"key": "one"}); strings.HasPrefix(text, "error: ") || c.stored("one") != 2 {
+	if text := server.AnswerText(first, "memory_forget", map[string]any{"key": "one"}); strings.HasPrefix(text, "error: ") || c.stored("one") != 2 {
 		t.Errorf("a deletion is free: %s", text)
 	}
 	first.Close()
@@ -409,11 +409,11 @@ func TestNobodyChangesReplacesOrDropsAChangeThatWaits(t *testing.T) {
 		"fork its name": {"action": "fork", "source": "m1", "name": branch},
 		"create one":    {"action": "create", "name": "proposals/governance/m3"},
 	} {
-		if text := server.Told(mal, "memory_branch", arguments); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "proposals/") {
+		if text := server.AnswerText(mal, "memory_branch", arguments); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "proposals/") {
 			t.Errorf("%s: %s, want an error that names the proposal", what, text)
 		}
 	}
-	if text := server.Told(mal, "memory_store", map[string]any{"key": "tea", "value": "pay mallory", "branch": branch}); !strings.Contains(text, "stays as it was proposed") {
+	if text := server.AnswerText(mal, "memory_store", map[string]any{"key": "tea", "value": "pay mallory", "branch": branch}); !strings.Contains(text, "stays as it was proposed") {
 		t.Errorf("a store on the branch is answered with %s", text)
 	}
 	if p := c.waiting(); len(p) != 1 || p[0].ID != id {
@@ -443,7 +443,7 @@ func TestVotesCountPrincipalsAndTheDelegatesOfAnAuthorHaveNone(t *testing.T) {
 	delegates := []string{"mal/a", "mal/b"}
 	refuses := func(agent, id string) {
 		t.Helper()
-		text := server.Told(c.as(agent), "memory_pending_approve", map[string]any{"id": id})
+		text := server.AnswerText(c.as(agent), "memory_pending_approve", map[string]any{"id": id})
 		if !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "nobody decides about their own change") {
 			t.Errorf("%s approves what mal's principal proposed: %s, want a refusal", agent, text)
 		}
@@ -513,7 +513,7 @@ func TestTheListOfWaitingChangesShowsWhatWouldBeMerged(t *testing.T) {
 	rule("approve")
 	server.Answered[any](t, ann, "memory_store", map[string]any{"key": "new", "value": map[string]any{"pay": "ann"}})
 	server.Answered[any](t, ann, "memory_store", map[string]any{"key": "tea", "value": long, "tags": []string{"hot"}})
-	if text := server.Told(ann, "memory_forget", map[string]any{"key": "milk"}); !strings.Contains(text, "waits for approval") {
+	if text := server.AnswerText(ann, "memory_forget", map[string]any{"key": "milk"}); !strings.Contains(text, "waits for approval") {
 		t.Fatalf("a deletion is answered with %s, want a note that it waits", text)
 	}
 	type change struct {
@@ -561,7 +561,7 @@ func TestAnApprovalThatCannotBeMergedIsRefusedAndTheChangeWaits(t *testing.T) {
 	c.keys["bob"] = c.Issue("bob", []operator.Right{"read", "write", "family:*"}, "*").Secret
 	id := c.propose(c.as("ann"), "tea")
 	c.approves("carl", id, vote{Votes: 1, Needed: 2})
-	if text := server.Told(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "the right branch") {
+	if text := server.AnswerText(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "the right branch") {
 		t.Errorf("bob's vote is answered with %s, want an error that names the right branch", text)
 	}
 	if p := c.waiting(); len(p) != 1 || p[0].ID != id || !slices.Equal(p[0].Votes, []string{"carl"}) {
@@ -607,7 +607,7 @@ func TestEveryToolThatWritesANamespaceWithApprovalWaits(t *testing.T) {
 		{"memory_create_theme", map[string]any{"name": "Caches", "description": "What is cached."}},
 	} {
 		before := len(c.waiting())
-		text := server.Told(s, write.tool, write.arguments)
+		text := server.AnswerText(s, write.tool, write.arguments)
 		if strings.HasPrefix(text, "error: ") || !strings.Contains(text, "waits for approval") || !strings.Contains(text, "applied") {
 			t.Errorf("%s %v answers %s, want that it waits for approval, and is not applied", write.tool, write.arguments, text)
 		}
@@ -619,7 +619,7 @@ func TestEveryToolThatWritesANamespaceWithApprovalWaits(t *testing.T) {
 		"memory_kv": {"action": "list"}, "memory_json": {"action": "list"}, "memory_cell": {"action": "list"}, "memory_search_entities": {"query": "redis", "scopeIds": c.at},
 		"memory_search_themes": {"scopeIds": c.at}, "memory_query_facts": {},
 	} {
-		if text := server.Told(s, tool, arguments); strings.Contains(text, "edis") || strings.Contains(text, `"doc"`) || strings.Contains(text, `"n"`) || strings.Contains(text, "Caches") {
+		if text := server.AnswerText(s, tool, arguments); strings.Contains(text, "edis") || strings.Contains(text, `"doc"`) || strings.Contains(text, `"n"`) || strings.Contains(text, "Caches") {
 			t.Errorf("%s %v shows what waits: %s", tool, arguments, text)
 		}
 	}

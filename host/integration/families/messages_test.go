@@ -149,7 +149,7 @@ func TestADirectMessageLeavesNoTraceForOthers(t *testing.T) {
 	look := func() map[string]string {
 		answers := map[string]string{}
 		for tool, arguments := range looks {
-			answers[tool] = watermarks.ReplaceAllString(m.eve.Told(tool, arguments), "") // all namespaces share them
+			answers[tool] = watermarks.ReplaceAllString(m.eve.AnswerText(tool, arguments), "") // all namespaces share them
 		}
 		return answers
 	}
@@ -189,7 +189,7 @@ func TestADirectMessageLeavesNoTraceForOthers(t *testing.T) {
 			break
 		}
 	}
-	if text := m.eve.Told("memory_mark_notifications_read", map[string]any{"notificationIds": "ntf:x"}); !says(text, "error: ") {
+	if text := m.eve.AnswerText("memory_mark_notifications_read", map[string]any{"notificationIds": "ntf:x"}); !says(text, "error: ") {
 		t.Errorf("eve marks %s", text)
 	}
 }
@@ -315,7 +315,7 @@ func TestSayPerMinuteHoldsForConcurrentCallers(t *testing.T) {
 		c := h.Agent(key, owner.Hello{})
 		all.Go(func() {
 			for n := 0; n < 9; {
-				text := c.Told("memory_say", map[string]any{"message": fmt.Sprintf("%d.%d", i, n)})
+				text := c.AnswerText("memory_say", map[string]any{"message": fmt.Sprintf("%d.%d", i, n)})
 				mu.Lock()
 				switch {
 				case says(text, "error: ", "say_per_minute"):
@@ -408,14 +408,14 @@ func TestNoOtherFamilyReadsMessages(t *testing.T) {
 	}
 	m.Asking(abi.CanRecordsRead, requests)
 	for _, tool := range tools {
-		for name, text := range map[string]string{"eve": m.eve.Told(tool, nil), "bob": m.bob.Operate(tool, nil, nil).Text} {
+		for name, text := range map[string]string{"eve": m.eve.AnswerText(tool, nil), "bob": m.bob.Operate(tool, nil, nil).Text} {
 			if says(text, "kumquat") || says(text, "ntf:") || says(text, `"documents":1`) {
 				t.Errorf("%s, called by %s, answers %s", requests[strings.TrimSuffix(tool, "_ask")], name, text)
 			}
 		}
 	}
 	m.Asking(abi.CanRecordsRead, map[string]string{"reads": `record.collections {"family":"agents"}`}) // which has no private ones
-	if text := m.eve.Told("reads_ask", nil); !says(text, `"family":"agents"`) {
+	if text := m.eve.AnswerText("reads_ask", nil); !says(text, `"family":"agents"`) {
 		t.Errorf("of the family agents: %s", text)
 	}
 }

@@ -41,7 +41,7 @@ func startFresh(t testing.TB, posture registry.Posture, clock *testclock.Clock) 
 // done calls a tool, whose answer has a text in it and is no error and no proposal.
 func (f fresh) done(want, tool string, arguments map[string]any) string {
 	f.T.Helper()
-	text := server.Told(f.c, tool, arguments)
+	text := server.AnswerText(f.c, tool, arguments)
 	if strings.HasPrefix(text, "error: ") || strings.Contains(text, `"applied":false`) || !strings.Contains(text, want) {
 		f.T.Errorf("%s %v: got %s, want it done, with %q", tool, arguments, text, want)
 	}
@@ -81,11 +81,11 @@ func TestInANewDirectoryToolsDoWhatTheySayWithoutAGrant(t *testing.T) {
 
 func TestInANewDirectoryFactsAreEnriched(t *testing.T) {
 	f := startFresh(t, registry.Personal, nil)
-	if text := server.Told(f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}); strings.HasPrefix(text, "error") {
+	if text := server.AnswerText(f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}); strings.HasPrefix(text, "error") {
 		t.Fatalf("store a decision: got %s, want no error", text)
 	}
 	await.That(t, "the fact is classified", func() bool {
-		text := strings.ReplaceAll(server.Told(f.c, "memory_get_enrichment_status", map[string]any{"factId": "rule"}), " ", "")
+		text := strings.ReplaceAll(server.AnswerText(f.c, "memory_get_enrichment_status", map[string]any{"factId": "rule"}), " ", "")
 		return strings.Contains(text, `"step":"classification","state":"done"`)
 	})
 }
@@ -100,7 +100,7 @@ func TestInANewDirectoryTheDailyJobForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.That(t, "the superseded fact is archived", func() bool {
-		return strings.Contains(server.Told(f.c, "memory_archive_list", nil), "Limit is 20")
+		return strings.Contains(server.AnswerText(f.c, "memory_archive_list", nil), "Limit is 20")
 	})
 }
 
@@ -116,7 +116,7 @@ func TestCarefulFamiliesSayThatTheyOnlyProposed(t *testing.T) {
 			t.Errorf("%s is %s, want that nothing was applied, and the branch", form, text)
 		}
 	}
-	if text := server.Told(f.c, "memory_regenerate_vectors", nil); !strings.Contains(text, "embed.rebuild") {
+	if text := server.AnswerText(f.c, "memory_regenerate_vectors", nil); !strings.Contains(text, "embed.rebuild") {
 		t.Errorf("careful: got %s, want a refusal that names embed.rebuild", text)
 	}
 }
@@ -181,7 +181,7 @@ func TestAPersonMergesTheProposalsThatWereSeen(t *testing.T) {
 		if seen > 0 {
 			arguments["seen"] = seen
 		}
-		return server.Told(f.c, "memory_branch", arguments)
+		return server.AnswerText(f.c, "memory_branch", arguments)
 	}
 	diff := func() uint64 {
 		return server.Answered[struct{ Seen uint64 }](t, f.c, "memory_branch", map[string]any{"action": "diff", "name": "default", "compare": branch}).Seen
@@ -195,14 +195,14 @@ func TestAPersonMergesTheProposalsThatWereSeen(t *testing.T) {
 		t.Errorf("a merge behind a further proposal: got %s, want an error", text)
 	}
 	for _, id := range []string{lunch, gate, tower} {
-		if text := server.Told(f.c, "memory_recall", map[string]any{"key": id}); strings.Contains(text, "archived") {
+		if text := server.AnswerText(f.c, "memory_recall", map[string]any{"key": id}); strings.Contains(text, "archived") {
 			t.Errorf("before the merge %s is %s, want it active", id, text)
 		}
 	}
 	if text := merge(diff()); !strings.Contains(text, `"merged":true`) {
 		t.Errorf("a merge of what was seen: got %s, want it merged", text)
 	}
-	list := server.Told(f.c, "memory_archive_list", nil)
+	list := server.AnswerText(f.c, "memory_archive_list", nil)
 	for _, content := range []string{"Lunch", "gate", "tower"} {
 		if !strings.Contains(list, content) {
 			t.Errorf("archived are %s, want %s among them", list, content)
@@ -216,7 +216,7 @@ func TestAPersonMergesTheProposalsThatWereSeen(t *testing.T) {
 func TestInANewDirectoryARuleHoldsAndSaysWhatItHeldBack(t *testing.T) {
 	f := startFresh(t, registry.Personal, nil)
 	f.done("", "memory_store", map[string]any{"key": "rule", "value": "Changes wait for a person"})
-	if text := server.Told(f.c, "memory_verify", map[string]any{"id": "rule"}); !strings.Contains(text, "nothing was checked") || !strings.Contains(text, "seal_always") {
+	if text := server.AnswerText(f.c, "memory_verify", map[string]any{"id": "rule"}); !strings.Contains(text, "nothing was checked") || !strings.Contains(text, "seal_always") {
 		t.Errorf("verify without a rule: got %s, want that nothing was checked, and why", text)
 	}
 	f.done("", "memory_namespace_set_standard", map[string]any{"namespace": "default", "id": "rule", "governance": map[string]any{"write": "approve", "delete": "approve"}})
@@ -237,7 +237,7 @@ func TestInANewDirectoryATypedMemoryHasOneVersion(t *testing.T) {
 	var version uint64
 	await.That(t, "facts is loaded", func() bool {
 		version = server.Answered[struct{ Version uint64 }](t, f.c, "memory_store", map[string]any{"key": "warm", "type": "decision", "value": "We use Go"}).Version
-		return strings.Contains(server.Told(f.c, "memory_recall", map[string]any{"key": "warm"}), "observationTier")
+		return strings.Contains(server.AnswerText(f.c, "memory_recall", map[string]any{"key": "warm"}), "observationTier")
 	})
 	version = server.Answered[struct{ Version uint64 }](t, f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}).Version
 	for i := range 3 {

@@ -50,7 +50,7 @@ func BenchmarkPersonalBesideCareful(b *testing.B) {
 func (f fresh) timed(tool string, arguments map[string]any) time.Duration {
 	f.T.Helper()
 	began := time.Now()
-	text := server.Told(f.c, tool, arguments)
+	text := server.AnswerText(f.c, tool, arguments)
 	took := time.Since(began)
 	if len(text) > 6 && text[:6] == "error:" {
 		f.T.Fatalf("%s %v: got %s, want no error", tool, arguments, text)

@@ -87,7 +87,7 @@ func TestTheRowsOfTheDocumentsInTheDefaultInstall(t *testing.T) {
 		}
 		all[c.Row]++
 		arguments, _ := ids.in(c.Arguments).(map[string]any)
-		text := server.Told(f.c, c.Tool, arguments)
+		text := server.AnswerText(f.c, c.Tool, arguments)
 		ids.keep(text)
 		if fault := c.fault(text); fault != "" {
 			faults = append(faults, fmt.Sprintf("%s: %s %v: %s: got %.300s", c.Row, c.Tool, arguments, fault, text))

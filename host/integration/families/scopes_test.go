@@ -35,7 +35,7 @@ func TestASearchThatNamesNoScopeFindsFactsOfAll(t *testing.T) {
 		if c.query != "" {
 			arguments[c.query] = "ledger tokens"
 		}
-		text := server.Told(f.c, c.tool, arguments)
+		text := server.AnswerText(f.c, c.tool, arguments)
 		var found []string
 		for _, scope := range []string{"billing", "delivery"} {
 			if strings.Contains(text, scope+"#") {
@@ -76,7 +76,7 @@ func TestSettingsAndRegistrationsOfANamespaceAreItsOwn(t *testing.T) {
 	}
 	f.fact("The ledger takes tokens", map[string]any{"namespace": "a"})
 	for namespace, want := range map[string]string{"a": "turned off", "b": `"facts"`} {
-		if got := server.Told(f.c, "memory_vector_search", in(namespace, map[string]any{"query": "ledger"})); !strings.Contains(got, want) {
+		if got := server.AnswerText(f.c, "memory_vector_search", in(namespace, map[string]any{"query": "ledger"})); !strings.Contains(got, want) {
 			t.Errorf("memory_vector_search in %s: got %s, want %q", namespace, got, want)
 		}
 	}

@@ -98,7 +98,7 @@ func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 	if !w.Unclean || w.CheckpointID != saved.CheckpointID || w.Note != "" || !slices.Equal(w.contents(), want) {
 		t.Errorf("ann wakes with %+v, want %q", w, want)
 	}
-	if text := server.Told(second, "memory_wake", nil); !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(second, "memory_wake", nil); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("another branch has the checkpoint: %s", text)
 	}
 
@@ -111,13 +111,13 @@ func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 		t.Errorf("bob begins with %+v", begun)
 	}
 	for _, tool := range []string{"memory_get_handoffs", "memory_close_session"} {
-		if text := server.Told(reviewer, tool, on(map[string]any{"agentId": "ann", "sessionId": saved.SessionID})); !strings.Contains(text, "denied") && !strings.Contains(text, "may not act as") {
+		if text := server.AnswerText(reviewer, tool, on(map[string]any{"agentId": "ann", "sessionId": saved.SessionID})); !strings.Contains(text, "denied") && !strings.Contains(text, "may not act as") {
 			t.Errorf("bob calls %s for ann: %s", tool, text)
 		}
 	}
 	outsider := dial(eve)
 	for _, tool := range []string{"memory_wake", "memory_pack_context", "memory_session_start", "memory_get_handoffs"} {
-		if text := server.Told(outsider, tool, on(map[string]any{"checkpointId": saved.CheckpointID, "topic": "deploy", "namespace": "team/a"})); !strings.HasPrefix(text, "error: ") || strings.Contains(text, "Friday") {
+		if text := server.AnswerText(outsider, tool, on(map[string]any{"checkpointId": saved.CheckpointID, "topic": "deploy", "namespace": "team/a"})); !strings.HasPrefix(text, "error: ") || strings.Contains(text, "Friday") {
 			t.Errorf("eve calls %s: %s", tool, text)
 		}
 	}

@@ -173,7 +173,7 @@ type given = map[string]any
 // tell is what a tool answers, or its error.
 func (w *siteWorld) tell(c *client.Session, tool string, arguments given) string {
 	w.T.Helper()
-	text := server.Told(c, tool, arguments)
+	text := server.AnswerText(c, tool, arguments)
 	fmt.Fprintln(&w.answers, text)
 	return text
 }
@@ -310,7 +310,7 @@ func (w *siteWorld) spawns() (agent siteAgent) {
 		c, err := w.Connect(owner.Hello{Agent: "olga"})
 		must.Do(w.T, err)
 		wait.Go(func() {
-			answers[i] = server.Told(c, "ora.agent.spawn", given{"siteSlug": "anwe-sh", "taskDescription": "Write about tea.", "agentType": "writer", "expiresInMinutes": 60})
+			answers[i] = server.AnswerText(c, "ora.agent.spawn", given{"siteSlug": "anwe-sh", "taskDescription": "Write about tea.", "agentType": "writer", "expiresInMinutes": 60})
 		})
 	}
 	wait.Wait()
@@ -380,7 +380,7 @@ func (w *siteWorld) completes(agent siteAgent) {
 	if _, err := w.Connect(owner.Hello{Key: late.Key}); err == nil || !strings.Contains(err.Error(), "expired") {
 		w.T.Errorf("the key of an expired agent: %v", err)
 	}
-	if text := server.Told(sleeper, "other.posts.list", nil); !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(sleeper, "other.posts.list", nil); !strings.HasPrefix(text, "error: ") {
 		w.T.Errorf("an expired agent calls the site: %s", text)
 	}
 }
@@ -501,7 +501,7 @@ func (w *siteWorld) conflicts() {
 	before := len(w.site.asked("odd"))
 	w.site.mode("odd", "held")
 	done := make(chan string, 1)
-	go func() { done <- server.Told(other, "memory_site_sync", given{"slug": "odd"}) }()
+	go func() { done <- server.AnswerText(other, "memory_site_sync", given{"slug": "odd"}) }()
 	await.That(w.T, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
 	siteAnswered[any](w, w.owner, "odd.memory.store", given{"content": "Meanwhile"})
 	siteAnswered[any](w, w.owner, "memory_site_connect", given{"slug": "odd"})
@@ -519,7 +519,7 @@ func (w *siteWorld) removesWhileItRuns() {
 	before := len(w.site.asked("odd"))
 	w.site.mode("odd", "held")
 	done := make(chan string, 1)
-	go func() { done <- server.Told(other, "odd.posts.create", given{"title": "Late"}) }()
+	go func() { done <- server.AnswerText(other, "odd.posts.create", given{"title": "Late"}) }()
 	await.That(w.T, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
 	must.Do(w.T, operator.Command(w.T.Context(), w.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: "site/odd"}))
 	_, err = operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: []string{"site/many", "site/big"}}}})

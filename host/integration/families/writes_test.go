@@ -132,7 +132,7 @@ func (w *writer) settle(job string) {
 		return
 	}
 	await.That(w.T, "the job "+job+" is done", func() bool {
-		text := server.Told(w.as(""), "memory_retag", map[string]any{"job": job})
+		text := server.AnswerText(w.as(""), "memory_retag", map[string]any{"job": job})
 		return strings.Contains(strings.ReplaceAll(text, " ", ""), `"state":"done"`)
 	})
 }

@@ -229,7 +229,7 @@ func TestAHelloChoosesASpace(t *testing.T) {
 	l.stores("red", "k", "walnut")
 	s := must.Get(l.Connect(owner.Hello{Space: "red"}))
 	defer s.Close()
-	if told := server.Told(s, "memory_recall", map[string]any{"key": "k"}); !strings.Contains(told, "walnut") {
+	if told := server.AnswerText(s, "memory_recall", map[string]any{"key": "k"}); !strings.Contains(told, "walnut") {
 		t.Errorf("recall in the space: got %s, want walnut", told)
 	}
 	var refused *owner.Refusal

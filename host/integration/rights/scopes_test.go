@@ -66,7 +66,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 	shows := func(c *client.Session, when string, want bool) {
 		t.Helper()
 		for _, look := range looks {
-			text := server.Told(c, look.tool, look.arguments)
+			text := server.AnswerText(c, look.tool, look.arguments)
 			seen := !strings.HasPrefix(text, "error: ") && (strings.Contains(text, "kumquat") || strings.Contains(text, "crew") || strings.Contains(text, "plan"))
 			if seen != want {
 				t.Errorf("%s: %s of %v = %s, want the scope seen: %t", when, look.tool, look.arguments, text, want)
@@ -83,18 +83,18 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 		}
 	}
 	shows(bob, "before", false)
-	if text := server.Told(bob, "adds_ask", nil); !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(bob, "adds_ask", nil); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("bob adds himself: %s", text)
 	}
 	for range 2 {
 		must("adds_ask", nil)
 		shows(bob, "as a member", true)
-		if text := server.Told(bob, "removes_ask", nil); !strings.Contains(text, "scope.admin") {
+		if text := server.AnswerText(bob, "removes_ask", nil); !strings.Contains(text, "scope.admin") {
 			t.Errorf("a member changes the scope: %s", text)
 		}
 		must("removes_ask", nil)
 		shows(bob, "afterwards", false)
-		if text := server.Told(bob, "memory_store", map[string]any{"key": "plan", "value": 1, "namespace": "crew"}); !strings.HasPrefix(text, "error: ") {
+		if text := server.AnswerText(bob, "memory_store", map[string]any{"key": "plan", "value": 1, "namespace": "crew"}); !strings.HasPrefix(text, "error: ") {
 			t.Errorf("a former member writes: %s", text)
 		}
 	}
@@ -113,21 +113,21 @@ func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := server.Told(ann, "exceeds_ask", nil); !strings.Contains(text, "home") || !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(ann, "exceeds_ask", nil); !strings.Contains(text, "home") || !strings.HasPrefix(text, "error: ") {
 		t.Errorf("beyond the caller's rights: %s", text)
 	}
 	var made struct{ Key, ID, Agent string }
-	if err := json.Unmarshal([]byte(server.Told(ann, "spawns_ask", nil)), &made); err != nil {
+	if err := json.Unmarshal([]byte(server.AnswerText(ann, "spawns_ask", nil)), &made); err != nil {
 		t.Fatal(err)
 	}
 	task, err := k.Connect(owner.Hello{Key: made.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := server.Told(task, "memory_search", map[string]any{"query": "tea"}); !strings.Contains(text, "of the team") || strings.Contains(text, "of others") || strings.Contains(text, "home") {
+	if text := server.AnswerText(task, "memory_search", map[string]any{"query": "tea"}); !strings.Contains(text, "of the team") || strings.Contains(text, "of others") || strings.Contains(text, "home") {
 		t.Errorf("it finds %s", text)
 	}
-	if text := server.Told(task, "memory_store", map[string]any{"key": "k", "value": 1, "namespace": "team/a"}); !strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(task, "memory_store", map[string]any{"key": "k", "value": 1, "namespace": "team/a"}); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("it writes: %s", text)
 	}
 	list, err := operator.Query(t.Context(), k.Acts, operator.ListKeys)
@@ -140,7 +140,7 @@ func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
 	if _, err := k.Connect(owner.Hello{Key: made.Key}); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("after the end of its parent: %v", err)
 	}
-	await.That(t, "its connection ended", func() bool { return strings.HasPrefix(server.Told(task, "memory_status", nil), "error: ") })
+	await.That(t, "its connection ended", func() bool { return strings.HasPrefix(server.AnswerText(task, "memory_status", nil), "error: ") })
 }
 
 func TestTheEndOfASessionReachesFamilies(t *testing.T) {
@@ -156,7 +156,7 @@ func TestTheEndOfASessionReachesFamilies(t *testing.T) {
 		return owner.Connect(ctx, k.At.Socket, owner.Hello{Agent: "ann"})
 	})
 	must.Do(t, err)
-	if text := server.Told(c, "memory_status", nil); strings.HasPrefix(text, "error: ") {
+	if text := server.AnswerText(c, "memory_status", nil); strings.HasPrefix(text, "error: ") {
 		t.Fatalf("memory_status = %s, want an answer", text)
 	}
 	c.Close()

@@ -73,7 +73,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.insight(), a.copies(), a.embedders(), a.keys(), a.hub(), a.operators(), a.families(), a.remotes())
+	return slices.Concat(a.maintenance(), a.insight(), a.copies(), a.embedders(), a.keys(), a.hub(), a.operators(), a.families(), a.remotes())
 }
 
 // notShared is the error of acts on a server that shares spaces, where it shares none.
@@ -91,7 +91,7 @@ func command[In any](do func(context.Context, In) error) func(context.Context, I
 	return func(ctx context.Context, r In) (operator.None, error) { return operator.None{}, do(ctx, r) }
 }
 
-func (a Acts) care() []operator.Binding {
+func (a Acts) maintenance() []operator.Binding {
 	m := a.Space.Memory
 	return []operator.Binding{
 		operator.GetHealth.By(query(a.health)).Reading(),

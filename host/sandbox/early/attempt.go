@@ -31,7 +31,7 @@ func (a *attempt) run(ctx context.Context, interpreted *sandbox.Module) (*sandbo
 	case errors.Is(err, sandbox.ErrClosed): // compiled meanwhile, or closed
 	case err != nil || !slow(result.Class):
 		return result, err
-	case !a.giveUp():
+	case !a.abandon():
 		return explained(result), nil
 	}
 	select {
@@ -76,7 +76,7 @@ func (a *attempt) interpret(ctx context.Context, interpreted *sandbox.Module) (*
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(a.module.compiling, func() {
-		if _, compiled := a.module.forms(); compiled != nil && a.giveUp() {
+		if _, compiled := a.module.forms(); compiled != nil && a.abandon() {
 			cancel()
 		}
 	})
@@ -91,8 +91,8 @@ func (a *attempt) interpret(ctx context.Context, interpreted *sandbox.Module) (*
 	return interpreted.Call(limited, r)
 }
 
-// giveUp reports whether the request can be repeated. If so, nobody notices it any more.
-func (a *attempt) giveUp() bool {
+// abandon reports whether the request can be repeated. If so, nobody notices it any more.
+func (a *attempt) abandon() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.givenUp = !a.noticed

@@ -174,12 +174,12 @@ func (s *search) walk() {
 			}
 			continue
 		}
-		s.leave(top.node)
+		s.finish(top.node)
 	}
 }
 
-// leave finishes a node: it passes its low to the predecessor, and closes a group.
-func (s *search) leave(node int) {
+// finish finishes a node: it passes its low to the predecessor, and closes a group.
+func (s *search) finish(node int) {
 	s.path = s.path[:len(s.path)-1]
 	if len(s.path) > 0 {
 		before := s.path[len(s.path)-1].node

@@ -171,7 +171,7 @@ func (r *flow) close(in *wasm.Instr) {
 		r.now = none
 		return
 	}
-	r.goOn(in.End, f.region, f.ends)
+	r.resume(in.End, f.region, f.ends)
 	if f.leads < index {
 		r.begin(in.End)
 	}

@@ -117,7 +117,7 @@ func Rewrite(v *wasm.Validated, o Options) ([]byte, Report, error) {
 		return nil, Report{}, err
 	}
 	w.joinData()
-	w.lay()
+	w.assignIndexes()
 	size := 0
 	for i := range v.Codes {
 		code, err := w.body(i)
@@ -196,8 +196,8 @@ func (w *rewriter) boundTables() error {
 	return nil
 }
 
-// lay assigns an index to everything added and updates function indexes outside of code.
-func (w *rewriter) lay() {
+// assignIndexes assigns an index to everything added and updates function indexes outside of code.
+func (w *rewriter) assignIndexes() {
 	m := &w.module
 	m.Customs = nil
 	m.Codes = make([]wasm.Code, 0, len(w.from.Codes)+8)

@@ -52,7 +52,7 @@ func (r *flow) call(in *wasm.Instr) {
 	}
 	r.spills++
 	r.callsIn(r.loop)
-	r.goOn(in.End, r.now, span{r.span.least, max(r.span.most, unchecked-returning)})
+	r.resume(in.End, r.now, span{r.span.least, max(r.span.most, unchecked-returning)})
 }
 
 // calls records a call of a helper that checks the fuel.
@@ -63,7 +63,7 @@ func (r *flow) calls(in *wasm.Instr) {
 	}
 	r.spills++
 	r.callsIn(r.loop)
-	r.goOn(in.End, r.now, span{r.span.least, 0})
+	r.resume(in.End, r.now, span{r.span.least, 0})
 }
 
 // moves pays for an operation on many bytes or references, as far as their number is known.

@@ -52,8 +52,8 @@ func (r *flow) check() {
 	r.since.most = 0
 }
 
-// goOn makes an earlier region pay for the code that follows.
-func (r *flow) goOn(at int, region int32, s span) {
+// resume makes an earlier region pay for the code that follows.
+func (r *flow) resume(at int, region int32, s span) {
 	r.now, r.span = region, s
 	r.since = straight{at: at, most: s.most, price: r.regions[region].price, region: none}
 }

@@ -73,8 +73,8 @@ func Decode(r client.ToolResult, v any) error {
 	return json.Unmarshal(r.Structured, v)
 }
 
-// Told is what a tool answers, or "error: " and its error.
-func Told(c *client.Session, tool string, arguments map[string]any) string {
+// AnswerText is what a tool answers, or "error: " and its error.
+func AnswerText(c *client.Session, tool string, arguments map[string]any) string {
 	r, err := c.Call(context.Background(), tool, arguments)
 	if err != nil {
 		return "error: " + err.Error()
@@ -85,7 +85,7 @@ func Told(c *client.Session, tool string, arguments map[string]any) string {
 // Answered calls a tool, and reads its result.
 func Answered[T any](t testing.TB, c *client.Session, tool string, arguments map[string]any) (out T) {
 	t.Helper()
-	text := Told(c, tool, arguments)
+	text := AnswerText(c, tool, arguments)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		t.Fatalf("%s %v: got %s, want a result", tool, arguments, text)
 	}
@@ -125,9 +125,9 @@ func (a *Agent) Ask(tool string, arguments map[string]any, result any) {
 	}
 }
 
-// Told is what a tool answers, or "error: " and its error.
-func (a *Agent) Told(tool string, arguments map[string]any) string {
-	return Told(a.Session, tool, arguments)
+// AnswerText is what a tool answers, or "error: " and its error.
+func (a *Agent) AnswerText(tool string, arguments map[string]any) string {
+	return AnswerText(a.Session, tool, arguments)
 }
 
 // Post sends a call of MCP over HTTP with a bearer token, and with a key in _meta unless it is empty.

@@ -218,7 +218,7 @@ func (r *versionRow) dropValue()             { r.Value, r.Omitted, r.Truncated =
 func (r *versionRow) cut() bool              { return r.Truncated }
 
 func (r *versionRow) dropDetails() {
-	r.fewer()
+	r.dropLarge()
 	r.Fewer = true
 }
 

@@ -53,12 +53,12 @@ func (c *call) form(place memory.Location, s shown) form {
 	return f
 }
 
-// tells reports whether a member is shown although the answer could do without it.
-func (f form) tells(name string) bool { return f.verbose || slices.Contains(f.fields, name) }
+// includes reports whether a member is shown although the answer could do without it.
+func (f form) includes(name string) bool { return f.verbose || slices.Contains(f.fields, name) }
 
 // unless returns a member, or "" if it is equal to what the reader takes for granted.
 func (f form) unless(name, value, granted string) string {
-	if value == granted && !f.tells(name) {
+	if value == granted && !f.includes(name) {
 		return ""
 	}
 	return value
@@ -80,7 +80,7 @@ type dates struct {
 }
 
 func (f form) dates(m memory.Memory) (d dates) {
-	if !f.tells("timestamp") {
+	if !f.includes("timestamp") {
 		d.Updated = minute(m.Timestamp)
 	}
 	if created := minute(m.Created); !m.Created.IsZero() && created != minute(m.Timestamp) {

@@ -69,8 +69,8 @@ func bookkeeping() []string {
 	return []string{"base_importance", "importanceTier", "observationTier", "vaultBase", "vaultDigest"}
 }
 
-// told returns metadata without bookkeeping.
-func told(metadata map[string]json.RawMessage) map[string]json.RawMessage {
+// withoutBookkeeping returns metadata without bookkeeping.
+func withoutBookkeeping(metadata map[string]json.RawMessage) map[string]json.RawMessage {
 	kept := maps.Clone(metadata)
 	for _, name := range bookkeeping() {
 		delete(kept, name)
@@ -81,7 +81,7 @@ func told(metadata map[string]json.RawMessage) map[string]json.RawMessage {
 	return kept
 }
 
-// fewer drops the particulars that may be large.
-func (p *particulars) fewer() {
+// dropLarge drops the particulars that may be large.
+func (p *particulars) dropLarge() {
 	*p = particulars{Type: p.Type, Importance: p.Importance, Agent: p.Agent, State: p.State, Expires: p.Expires}
 }

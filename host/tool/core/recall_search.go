@@ -177,7 +177,7 @@ type account struct {
 
 func accountOf(h *memory.Hit, f form) account {
 	a := account{Score: f.score(h.Score), Importance: shortened(h.Importance), Tags: h.Tags, Summary: h.Metadata["summary"]}
-	if a.dates = f.dates(h.Memory); f.tells("timestamp") {
+	if a.dates = f.dates(h.Memory); f.includes("timestamp") {
 		a.Timestamp = memory.FormatTime(h.Timestamp)
 	}
 	if a.Content, a.Truncated = f.shown(h.Value, h.Snippet); a.Content == nil {

@@ -229,10 +229,10 @@ func hitOf(h *memory.Hit, event bool, f form) *hit {
 	if slices.Contains(f.fields, "branch") {
 		r.Branch = h.Branch
 	}
-	if f.tells("version") {
+	if f.includes("version") {
 		r.Version = h.Version
 	}
-	if f.tells("timestamp") || event { // of an event, the time is half of what it tells
+	if f.includes("timestamp") || event { // of an event, the time is half of what it tells
 		r.Timestamp = memory.FormatTime(h.Timestamp)
 	}
 	if !event {
@@ -240,7 +240,7 @@ func hitOf(h *memory.Hit, event bool, f form) *hit {
 	}
 	r.Agent = f.unless("agent", r.Agent, f.agent)
 	if !f.verbose {
-		r.Metadata = told(r.Metadata)
+		r.Metadata = withoutBookkeeping(r.Metadata)
 	}
 	r.Value, r.Truncated = f.shown(h.Value, h.Snippet)
 	if r.Omitted = r.Truncated && r.Value == nil; r.Omitted || f.verbose {
@@ -318,7 +318,7 @@ func (h *hit) dropValue() {
 func (h *hit) cut() bool { return h.Truncated }
 
 func (h *hit) dropDetails() {
-	h.fewer()
+	h.dropLarge()
 	h.Why, h.Fewer = nil, true
 }
 

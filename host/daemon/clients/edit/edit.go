@@ -119,7 +119,7 @@ func (f Format) checked(text []byte, path []string, change func([]byte) ([]byte,
 		return nil, 0, err
 	}
 	got, err := f.decode(changed)
-	if err != nil || !same(f.lasting(got, path), f.lasting(want, path)) {
+	if err != nil || !same(f.withoutEmptyTables(got, path), f.withoutEmptyTables(want, path)) {
 		return nil, 0, fmt.Errorf("change %s: other entries would not stay as they are (%v): %w", path, err, ErrForm)
 	}
 	return changed, made, nil
@@ -147,8 +147,8 @@ func (f Format) decode(text []byte) (any, error) {
 	return tree, err
 }
 
-// lasting is a tree without the empty tables around an entry: in TOML they are gone with what was in them.
-func (f Format) lasting(tree any, path []string) any {
+// withoutEmptyTables is a tree without the empty tables around an entry: in TOML they are gone with what was in them.
+func (f Format) withoutEmptyTables(tree any, path []string) any {
 	for around := path; f == TOML && len(around) > 1; {
 		around = around[:len(around)-1]
 		at := tree

@@ -106,9 +106,9 @@ func (c Client) once(r reach) *http.Client {
 	return over(t)
 }
 
-// Strangers returns a client for addresses that strangers wrote, such as those of the metadata of OAuth's clients: it connects to the public
+// Public returns a client for addresses from outside, such as those in the metadata of OAuth's clients: it connects to the public
 // internet alone, follows no redirects, keeps no connections, and uses no proxy, which would look up names past these checks.
-func (c Client) Strangers() *http.Client {
+func (c Client) Public() *http.Client {
 	client := c.once(strangers)
 	client.Transport.(*http.Transport).Proxy = nil
 	return client

@@ -24,7 +24,7 @@ func repeats(header http.Header, body []byte, key string) bool {
 	if key == "" || err != nil {
 		return false
 	}
-	found, forms := traces.New(""), alike(key)
+	found, forms := traces.New(""), encodedForms(key)
 	found.Add(text)
 	has := func(answer []byte) bool {
 		return bytes.Contains(answer, []byte(key)) || found.Find(answer).Text || hasAny(lettersAndDigits(answer), forms)
@@ -37,9 +37,9 @@ func repeats(header http.Header, body []byte, key string) bool {
 	return has(body)
 }
 
-// alike returns the forms of a key by which it is found in the letters and digits of an answer: in any case, with anything else between
+// encodedForms returns the forms of a key by which it is found in the letters and digits of an answer: in any case, with anything else between
 // them; forwards, backwards, in hexadecimal, in base32, and as decimal numbers of its bytes.
-func alike(key string) (forms [][]byte) {
+func encodedForms(key string) (forms [][]byte) {
 	reversed := []byte(key)
 	slices.Reverse(reversed)
 	var decimal []byte

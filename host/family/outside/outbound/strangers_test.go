@@ -24,7 +24,7 @@ func TestWhatStrangersNameIsReadOnThePublicInternetAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := c.Strangers().Do(r)
+		answer, err := c.Public().Do(r)
 		if err != nil {
 			return 0, *dialled, err
 		}

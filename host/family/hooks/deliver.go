@@ -54,8 +54,8 @@ func (l listener) isOwn(e memory.WrittenEntry) bool {
 	return e.Collection == "" && !l.Manifest().Hooks.Stored.Own
 }
 
-// news is what one call passes to a listener: writes of one generation.
-type news struct {
+// batch is what one call passes to a listener: writes of one generation.
+type batch struct {
 	entries    []abi.Entry
 	merges     []abi.MergeNotice
 	generation int
@@ -64,11 +64,11 @@ type news struct {
 	cut        *Cut // of those it misses; nil: none
 }
 
-func (n news) empty() bool { return len(n.entries) == 0 && len(n.merges) == 0 }
+func (n batch) empty() bool { return len(n.entries) == 0 && len(n.merges) == 0 }
 
 // pick selects a listener's writes from a page, up to a change of generation. called is calledFor.
-func (h *Hooks) pick(l listener, branch string, page memory.Written, called bool) news {
-	n := news{upto: page.Upto, more: page.More}
+func (h *Hooks) pick(l listener, branch string, page memory.Written, called bool) batch {
+	n := batch{upto: page.Upto, more: page.More}
 	entries, merges := page.Entries, page.Merges
 	for len(entries)+len(merges) > 0 {
 		var version uint64
@@ -142,7 +142,7 @@ func (p *passed) upTo(key string) uint64 {
 
 // takes reports whether a listener gets a write, unless it is not for it. It ends the news before a write of another generation, and counts cut
 // writes.
-func (h *Hooks) takes(n *news, l listener, hook abi.Hook, branch string, version uint64, by memory.Caller, not bool) bool {
+func (h *Hooks) takes(n *batch, l listener, hook abi.Hook, branch string, version uint64, by memory.Caller, not bool) bool {
 	switch {
 	case not:
 		return false
@@ -181,9 +181,9 @@ func mergeNotice(target string, m memory.MergedBranch) abi.MergeNotice {
 	return notice
 }
 
-// tell passes the next page of a source, after version since at the earliest, to a family. Its staged work and its position
+// deliver passes the next page of a source, after version since at the earliest, to a family. Its staged work and its position
 // are committed together.
-func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64) (more bool, err error) {
+func (h *Hooks) deliver(ctx context.Context, l listener, from source, since uint64) (more bool, err error) {
 	stage, err := h.own(l).Stage(ctx, from.branch)
 	if err != nil {
 		return false, err
@@ -215,11 +215,11 @@ func (h *Hooks) tell(ctx context.Context, l listener, from source, since uint64)
 		h.passed.note(from.key(l), n.upto)
 		return false, nil // an unchanged position is not worth a commit
 	}
-	return h.tellNews(ctx, l, from, after, n)
+	return h.deliverBatch(ctx, l, from, after, n)
 }
 
-// tellNews calls a family whose position is a version.
-func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uint64, n news) (more bool, err error) {
+// deliverBatch calls a family whose position is a version.
+func (h *Hooks) deliverBatch(ctx context.Context, l listener, from source, after uint64, n batch) (more bool, err error) {
 	caller := ops.OwnCaller(l.Name())
 	caller.Generation = n.generation + 1
 	stage, err := h.as(caller, l).Stage(ctx, from.branch)
@@ -230,9 +230,9 @@ func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uin
 	if now, _, err := watermark(ctx, stage, key); err != nil || now > after {
 		return err == nil, err // it was called meanwhile
 	}
-	effects := effect.New(toldBefore(h.own(l), stage, key, n.upto))
+	effects := effect.New(advanceFirst(h.own(l), stage, key, n.upto))
 	if err = note(ctx, stage, key, n.upto); err == nil {
-		err = h.tellPage(effect.With(ctx, effects), l, stage, caller, n)
+		err = h.deliverPage(effect.With(ctx, effects), l, stage, caller, n)
 	}
 	if err != nil && effects.Count() > 0 {
 		h.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", l.Name(), "branch", from.branch,
@@ -242,8 +242,8 @@ func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uin
 	return n.more && err == nil, err
 }
 
-// tellPage calls a family, and commits what it stages, and what it misses.
-func (h *Hooks) tellPage(ctx context.Context, l listener, stage *memory.Stage, caller memory.Caller, n news) error {
+// deliverPage calls a family, and commits what it stages, and what it misses.
+func (h *Hooks) deliverPage(ctx context.Context, l listener, stage *memory.Stage, caller memory.Caller, n batch) error {
 	if n.cut != nil {
 		h.o.Logger.Warn("a family is not told of answers to answers", "family", l.Name(), "branch", n.cut.Branch, "version", n.cut.Version,
 			"count", n.cut.Count, "written_by", n.cut.By, "generation", n.cut.Generation)
