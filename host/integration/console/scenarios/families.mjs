@@ -83,12 +83,12 @@ export default {
     await c.call('memory_store_fact', { text: 'The quay has eleven bollards' })
     const stored = (await c.call('memory_search', { query: 'bollards' })).results.length
     await page.goto(c.given.address + '/console/families/facts?tab=undo')
-    await page.getByRole('button', { name: /^Take back \d/ }).click()
-    await answer(page, 'Take back')
+    await page.getByRole('button', { name: /^Revert \d/ }).click()
+    await answer(page, 'Revert')
     await page.getByRole('status').getByText('as before').waitFor()
     assert.equal((await c.call('memory_search', { query: 'bollards' })).results.length, stored - 1)
     await page.getByRole('button', { name: 'Undo this' }).click()
-    await page.getByRole('status').getByText('is there again').waitFor()
+    await page.getByRole('status').getByText('is restored').waitFor()
     assert.equal((await c.call('memory_search', { query: 'bollards' })).results.length, stored)
   },
 

@@ -1,7 +1,7 @@
 // What a locked server shows, and does not offer.
 import assert from 'node:assert/strict'
 
-const changes = /^(Grant|Withdraw|Turn on|Turn off|Disable|Enable|Set|Save|Reset|Run now|Create|Revoke|Delete|Compact|Apply now|Choose .*|Lock .*|Make vectors again)$/
+const changes = /^(Grant|Withdraw|Turn on|Turn off|Disable|Enable|Set|Save|Reset|Run now|Create|Revoke|Delete|Compact|Apply now|Choose .*|Lock .*|Regenerate the vectors)$/
 
 export default {
   async 'everything is shown, and no act of an operator is offered'(c) {

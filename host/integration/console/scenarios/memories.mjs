@@ -34,7 +34,7 @@ export default {
     await page.getByLabel('Value', { exact: true }).fill('The pier is built in May')
     await c.call('memory_store', { key: 'plan/pier', value: 'The pier is built in June' })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    const conflict = page.getByRole('alert', { name: 'It was changed meanwhile' })
+    const conflict = page.getByRole('alert', { name: 'It was changed in the meantime' })
     await conflict.waitFor()
     assert.match(await conflict.innerText(), /June/)
     await c.accessible('a conflict')

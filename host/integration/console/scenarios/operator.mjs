@@ -53,7 +53,7 @@ export default {
 
   async 'the audit log is filtered, and its chain is whole'(c) {
     const page = await c.open('operator/audit')
-    await page.getByText(/The chain of \d+ entries is whole/).waitFor()
+    await page.getByText(/The chain of \d+ entries is intact/).waitFor()
     await c.call('memory_recent', {})
     await page.getByLabel('Family').fill('facts')
     await page.getByLabel('Kind').selectOption('call')

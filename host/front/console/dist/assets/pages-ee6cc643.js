@@ -1,1 +1,0 @@
-import{k as e,lt as t,s as n}from"./route-afa8889f.js";function r(r,i){let[a,o]=t({of:r,pages:[]}),s=[r,...a.of===r?a.pages:[]],c=s.at(-1).next;return c?{pages:s,more:async()=>{try{let e=await i(c);o({of:r,pages:[...s.slice(1),e]})}catch(t){n(e(t).message,{bad:!0})}}}:{pages:s}}export{r as t};
