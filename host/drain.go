@@ -17,7 +17,7 @@ func (s *shared) drain(ctx context.Context) error {
 		err = s.sharing.member.Drain(ctx) // which looks again
 	}
 	if err != nil {
-		return fmt.Errorf("this server leads nothing any more, and its leases end by themselves: %w", err)
+		return fmt.Errorf("this server leads no spaces now, and its leases expire by themselves: %w", err)
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func (s *shared) ready(context.Context) error {
 		return err
 	}
 	if clusterOf(s.sharing.member.State()).Stranded() {
-		return errors.New("this server is being drained, and no other one takes its spaces: start another one")
+		return errors.New("this server is being drained, and no other server takes its spaces: start another one")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (s *site) openLogins(o Options, secret func() ([]byte, error), closers *spa
 	case s.IssuerRules != nil && s.Issuer == "":
 		return errors.New("there are rules for an issuer that is not named: give --issuer its URL")
 	case s.IssuerRules != nil && s.IssuerRules.Audience == "" && s.Public == "":
-		return errors.New("nobody said for whom the tokens of the issuer are: give audience in the rules of the issuer, or --public-url")
+		return errors.New("the audience of the issuer's tokens is unknown: give audience in the rules of the issuer, or --public-url")
 	case s.IssuerRules != nil && o.ReadOnly:
 		return errors.New("a read-only server keeps no keys, which tokens of the issuer become: serve it without rules for the issuer")
 	case s.IssuerRules != nil:

@@ -61,7 +61,7 @@ func (n naming) Delete(ctx context.Context, name string) error {
 		return err
 	}
 	if err := n.s.sweep(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("the space %s is deleted, and what it had will be erased: %w", name, err)
+		return fmt.Errorf("the space %s is deleted, and its data will be erased: %w", name, err)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (l Lock) CheckSignatures(g Grant, s signature.Signed, now time.Time, mode M
 	for _, name := range g.Signers {
 		k, trusted := l.Keys[name]
 		if !trusted {
-			return fmt.Errorf("the key %s, by which it was signed when it was installed, is not trusted any more: review it again, and install it with a signature by a trusted key", name)
+			return fmt.Errorf("the key %s, by which it was signed when it was installed, is no longer trusted: review it again, and install it with a signature by a trusted key", name)
 		}
 		if why := k.Refused(now); why != "" {
 			return fmt.Errorf("the key %s, by which it was signed, %s: have it signed by another key, and install it again", name, why)

@@ -143,7 +143,7 @@ type Root struct {
 
 func (r Root) check() error {
 	if !filepath.IsAbs(r.Dir) || filepath.Clean(r.Dir) != r.Dir {
-		return fmt.Errorf("the directory %q is no absolute path in its shortest form", r.Dir)
+		return fmt.Errorf("the directory %q is not an absolute path in its shortest form", r.Dir)
 	}
 	if r.MaxBytes < 0 {
 		return fmt.Errorf("max_bytes is %d: give at least 0", r.MaxBytes)

@@ -113,7 +113,7 @@ func (a *app) auditVerify(ctx context.Context, heads []audit.Head, verify func(d
 		return err
 	}
 	if now.Seq == 0 && r.Torn > 0 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%d bytes at the end are no whole entry: a server removes them when it begins, and says so in the log", r.Torn))
+		r.Problems = append(r.Problems, fmt.Sprintf("%d bytes at the end are an incomplete entry: the next server removes them and logs it", r.Torn))
 	}
 	if a.asJSON {
 		err = a.printJSON(r)
@@ -121,7 +121,7 @@ func (a *app) auditVerify(ctx context.Context, heads []audit.Head, verify func(d
 		err = a.printAuditReport(r, given)
 	}
 	if err == nil && len(r.Problems) > 0 {
-		return fmt.Errorf("the audit log in %s is not what was written: %d problems", dir, len(r.Problems))
+		return fmt.Errorf("the audit log in %s differs from what was written: %s", dir, counted(len(r.Problems), "problem"))
 	}
 	return err
 }
@@ -130,27 +130,27 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 	for _, p := range r.Problems {
 		a.printf("BAD %s\n", p)
 	}
-	a.printf("%d entries in %d files, from entry %d\nhead %d:%s\n", r.Entries, r.Files, r.First, r.Head.Seq, r.Head.Hash)
+	a.printf("%s in %s, from entry %d\nhead %d:%s\n", counted(r.Entries, "entry"), counted(r.Files, "file"), r.First, r.Head.Seq, r.Head.Hash)
 	if given == 0 {
-		return a.notef("No earlier head was given: damage is found, a log that was rewritten or cut short is not. Give a head that was kept elsewhere with --head or --anchor.\n")
+		return a.notef("No earlier head was given: this detects damage, but not a log that was rewritten or truncated. Give a head that was kept elsewhere with --head or --anchor.\n")
 	}
 	if r.Removed != nil {
-		a.notef("Entries up to %d made room: the log keeps their head, and goes on from it.\n", r.Removed.Seq)
+		a.notef("Entries up to %d were deleted by retention: the log continues from their head.\n", r.Removed.Seq)
 	}
 	if from := r.Restored; from != nil && from.Here && len(r.Problems) == 0 {
 		a.notef("The data directory was restored from a backup at %s: the log up to entry %d came with it.\n", from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
 		if from.Last > from.Head.Seq {
-			a.notef("Its former entries %d to %d were written after the backup: what they record is in the former log alone, and not in the restored store.\n", from.Head.Seq+1, from.Last)
+			a.notef("Entries %d to %d of the former log were written after the backup: the restored store does not have what they record.\n", from.Head.Seq+1, from.Last)
 		}
 	} else if from != nil && len(r.Problems) == 0 {
-		a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are in the former log, not in this one. Verify that with the same heads.\n",
+		a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are only in the former log. Verify the former log with the same heads.\n",
 			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
 		if from.Last > from.Head.Seq {
-			a.notef("Its entries %d to %d were written after the backup: what they record is in the former log alone, and not in the restored store.\n", from.Head.Seq+1, from.Last)
+			a.notef("Entries %d to %d of the former log were written after the backup: the restored store does not have what they record.\n", from.Head.Seq+1, from.Last)
 		}
 	}
 	if r.Older > 0 {
-		a.notef("%d heads are of entries that the log no longer keeps.\n", r.Older)
+		a.notef("The log no longer keeps the entries of %s.\n", counted(r.Older, "head"))
 	}
 	if len(r.Problems) > 0 {
 		return nil
@@ -167,7 +167,7 @@ type auditFilter struct {
 func (f *auditFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.family, "family", "", "only entries of this family")
 	c.Flags().StringVar(&f.kind, "kind", "", "only entries of this kind, such as call, wrote, granted, denied")
-	c.Flags().StringVar(&f.since, "since", "", "only entries from then on, such as 30m, 2d, 2026-11-01 or an instant")
+	c.Flags().StringVar(&f.since, "since", "", "only entries since then, such as 30m, 2d, 2026-11-01 or an instant")
 }
 
 func (f *auditFilter) parse() (err error) {
@@ -194,7 +194,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 		Use: "tail", Short: "Show the newest entries of the audit log", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > mostTail {
-				return &usageError{fmt.Errorf("-n %d: from 1 to %d entries are shown; alcove audit export writes all", n, mostTail)}
+				return &usageError{fmt.Errorf("-n %d: give a number from 1 to %d; alcove audit export writes all entries", n, mostTail)}
 			}
 			list, err := a.audited(c.Context(), &f, n)
 			if err != nil {
@@ -275,7 +275,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 		Long: `Write the lines of the audit log as they are, with their hashes. Without a filter, they verify in their order.
 
 With --follow the command goes on with the entries to come, through restarts of the server and the ends of files. A collector keeps the member
-seq of the last line, and begins again with --after SEQ: nothing is lost or repeated. Entries that made room before they were read are named on standard error.`,
+seq of the last line, and begins again with --after SEQ: nothing is lost or repeated. Entries that were deleted before they were read are named on standard error.`,
 		Example: `  alcove audit export --since 1d > audit.jsonl
   alcove audit export --follow --after 1042`,
 		Args: noArguments,
@@ -291,7 +291,7 @@ seq of the last line, and begins again with --after SEQ: nothing is lost or repe
 	}
 	f.flags(c)
 	c.Flags().Uint64Var(&from.After, "after", 0, "only entries with higher numbers")
-	c.Flags().BoolVar(&from.Follow, "follow", false, "go on with the entries to come, until interrupted")
+	c.Flags().BoolVar(&from.Follow, "follow", false, "continue with new entries until interrupted")
 	return c
 }
 
@@ -309,7 +309,7 @@ func (a *app) exportAudit(ctx context.Context, f *auditFilter, from operator.Aud
 		return err
 	}
 	missed := func(g audit.Gap) error {
-		return a.notef("entries %d to %d made room before they were read\n", g.From, g.To)
+		return a.notef("entries %d to %d were deleted before they were read\n", g.From, g.To)
 	}
 	if from.Follow {
 		return log.Run(ctx, write, missed)
@@ -412,7 +412,7 @@ func (a *app) auditDenialsCommand() *cobra.Command {
 			if err := a.printDenials(p.Denials, true); err != nil || p.Left == 0 {
 				return err
 			}
-			return a.notef("%d rules refused something before that: --since, --family and --agent select.\n", p.Left)
+			return a.notef("%d further rules denied something: select with --since, --family and --agent.\n", p.Left)
 		},
 	}
 	c.Flags().StringVar(&f.since, "since", "", "start, as 30m, 2d, 2026-11-01 or an RFC 3339 time")
@@ -483,7 +483,7 @@ func (u urlAnchor) Keep(ctx context.Context, h audit.Head) error {
 	defer answer.Body.Close()
 	// After 101 the context does not end the reading of the body, so that only the body of a success is read.
 	if answer.StatusCode/100 != 2 {
-		return notPosted(r.URL, fmt.Errorf("the answer is %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
+		return notPosted(r.URL, fmt.Errorf("the server answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection is used again
 	return nil

@@ -72,7 +72,7 @@ func (a *app) printBackup(part backup.Part, err error) error {
 	if unchanged {
 		return a.printf("nothing changed since %s, which reaches version %d\n", part.File, part.Until)
 	}
-	if err := a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes); err != nil {
+	if err := a.printf("%s: versions %d to %d, %s, %d bytes\n", part.File, part.Since+1, part.Until, counted(part.Pieces, "piece"), part.Bytes); err != nil {
 		return err
 	}
 	return a.noteAbsent(part.Files)
@@ -90,7 +90,7 @@ func (a *app) noteAbsent(list []backup.File) error {
 		if f.Absent == "" {
 			continue
 		}
-		if err := a.notef("without the module with the SHA-256 %s, which alcove.lock names: %s\n", f.SHA256, f.Absent); err != nil {
+		if err := a.notef("left out the module with the SHA-256 %s, which alcove.lock names: %s\n", f.SHA256, f.Absent); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (a *app) isOutside(path string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-		return &usageError{fmt.Errorf("%s is in the data directory: a backup belongs elsewhere, on another disk at best", path)}
+		return &usageError{fmt.Errorf("%s is in the data directory: back up elsewhere, preferably to another disk", path)}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ Progress is told on standard error. A run that was interrupted goes on with --re
 	})
 	flags.IntSliceVar(&f.sizes, "n", []int{100_000}, "how many memories, or several sizes in ascending order, up to 10000000 (or --memories)")
 	flags.StringVar(&f.dir, "dir", "", "an empty directory, which keeps the data (default: a temporary one, which is removed)")
-	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --dir that was interrupted")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted run in --dir")
 	flags.StringVar(&f.text, "text", "words", "what to store: words, or a file of {\"text\": …} lines")
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of words and tags")
 	flags.IntVar(&f.batch, "batch", 100, "memories of a store, up to 1000")
@@ -68,7 +68,7 @@ func (a *app) benchScale(ctx context.Context, f scaleFlags) (err error) {
 		return a.printf("%s\n", terminal.IndentedJSON(scale.Schema))
 	}
 	if f.resume && f.dir == "" {
-		return &usageError{errors.New("--resume goes on in a directory: name it with --dir")}
+		return &usageError{errors.New("--resume continues a run in a directory: name it with --dir")}
 	}
 	if f.batch < 1 || f.calls < 1 {
 		return &usageError{fmt.Errorf("--batch is %d and --calls is %d: both are at least 1", f.batch, f.calls)}
@@ -121,7 +121,7 @@ func (a *app) runScale(ctx context.Context, b scale.Bench) (report scale.Report,
 	report, err = b.Run(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return report, fmt.Errorf("interrupted: what is stored is kept in %s; go on with the same flags and --resume --dir %[1]s", b.Dir)
+		return report, fmt.Errorf("interrupted: what is stored is kept in %s; continue with the same flags and --resume --dir %[1]s", b.Dir)
 	case err != nil && temporary:
 		return report, fmt.Errorf("%w; what is stored is kept in %s", err, b.Dir)
 	case err == nil && temporary:

@@ -148,7 +148,7 @@ func (a *app) switchCommand() *cobra.Command {
 		if err := writeSettings(file, settings{Branch: args[0]}); err != nil || printed {
 			return err
 		}
-		return a.printf("on %s now\n", args[0])
+		return a.printf("switched to %s\n", args[0])
 	}
 	return c
 }
@@ -173,7 +173,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		}
 		said := "deleted %s\n"
 		if s.Branch == args[0] {
-			said = "deleted %s: on default now\n"
+			said = "deleted %s, switched to default\n"
 		}
 		if err := a.branchDone(c.Context(), f, said, args[0]); err != nil || s.Branch != args[0] {
 			return err
@@ -259,7 +259,7 @@ func (a *app) mergeCommand() *cobra.Command {
 	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
 	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")
 	c.Flags().StringVar(&after, "after", "", "with --preview: "+afterUsage)
-	c.Flags().Uint64Var(&seen, "seen", 0, "of a proposal to which several calls added: the seen that branch diff showed; nothing is merged if there is more by now")
+	c.Flags().Uint64Var(&seen, "seen", 0, "for a proposal of several calls: the seen of branch diff; merges nothing if calls added to it since")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f := fields{"action": "merge", "source": args[0], "verbose": true}.set("target", into).set("strategy", strategy).set("after", after)
 		if preview {

@@ -24,7 +24,7 @@ func (a *app) moduleCache() (sandbox.Cache, error) {
 		return sandbox.Cache{}, fmt.Errorf("find the cache %s: %w", a.cache, err)
 	}
 	if c.Key == "" {
-		return sandbox.Cache{}, &usageError{fmt.Errorf("--cache needs a place for its key outside of it: set HOME or XDG_CONFIG_HOME, or give --cache %s", noCache)}
+		return sandbox.Cache{}, &usageError{fmt.Errorf("--cache needs a place for its key outside the cache: set HOME or XDG_CONFIG_HOME, or give --cache %s", noCache)}
 	}
 	c.Dir = dir
 	return c, nil

@@ -21,7 +21,7 @@ func (a *app) printLoaded(dir string, v operator.Verified) error {
 	if a.asJSON {
 		return a.printJSON(v)
 	}
-	return a.printf("%s has %d versions on %d branches, and %d events whose chains are whole\n", dir, v.Versions, v.Branches, v.Events)
+	return a.printf("%s has %s on %s, and %s with intact chains\n", dir, counted(v.Versions, "version"), counted(v.Branches, "branch"), counted(v.Events, "event"))
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -36,7 +36,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				return err
 			}
 			if n := len(v.Findings); n > 0 {
-				return fmt.Errorf("%d problems found", n)
+				return fmt.Errorf("%s found", counted(n, "problem"))
 			}
 			return nil
 		},
@@ -68,12 +68,12 @@ func (a *app) printVerified(v operator.Verified) error {
 			return err
 		}
 	}
-	return a.printf("%d versions on %d branches and the chains of %d events were read; %d problems found\n", v.Versions, v.Branches, v.Events, len(v.Findings))
+	return a.printf("%s on %s and the chains of %d events were read; %s found\n", counted(v.Versions, "version"), counted(v.Branches, "branch"), v.Events, counted(len(v.Findings), "problem"))
 }
 
 func (a *app) compactCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "compact", Short: "Rewrite the database without its free space; writes wait meanwhile", Args: noArguments,
+		Use: "compact", Short: "Rewrite the database without its free space; writes wait until it is done", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			done, err := query(c.Context(), a, operator.Compact)
 			if err != nil {
@@ -153,7 +153,7 @@ func (a *app) retentionCommand() *cobra.Command {
 			return err
 		}
 		if n := len(done.Failed); n > 0 {
-			return fmt.Errorf("%d rules could not be applied; the others were", n)
+			return fmt.Errorf("%s could not be applied; the others were", counted(n, "rule"))
 		}
 		return nil
 	}}
@@ -188,12 +188,12 @@ func (a *app) printRetentionPreview(p operator.RetentionPreview) error {
 		if t.More {
 			most = " or more"
 		}
-		if err := a.printf("%-20s loses %d versions%s, of %d memories, and can be read from %s on\n", t.Branch, t.Versions, most, t.Memories, clock(t.From)); err != nil {
+		if err := a.printf("%-20s loses %s%s, of %d memories, and can be read from %s on\n", t.Branch, counted(t.Versions, "version"), most, t.Memories, clock(t.From)); err != nil {
 			return err
 		}
 	}
 	for _, name := range p.Deleted {
-		if err := a.printf("%-20s is deleted, and could be restored no more\n", name); err != nil {
+		if err := a.printf("%-20s is deleted, and could no longer be restored\n", name); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (a *app) retentionAs(c *cobra.Command, to *retentionOf, args []string) (r o
 			keep, err = parseAge(args[0])
 		}
 	} else if c.Flags().Changed("branch") || c.Flags().Changed("namespace") || c.Flags().Changed("versions") {
-		err = &usageError{fmt.Errorf("give the age that is to hold, such as 90d or forever")}
+		err = &usageError{fmt.Errorf("give an age, such as 90d or forever")}
 	}
 	if err != nil {
 		return r, err
@@ -241,14 +241,14 @@ func (a *app) printRetained(done operator.Retained) error {
 		}
 	}
 	for _, name := range done.Kept {
-		if err := a.printf("%-20s has nothing older than its rule keeps\n", name); err != nil {
+		if err := a.printf("%-20s has no versions older than its rule keeps\n", name); err != nil {
 			return err
 		}
 	}
 	if err := a.printRetentionFailures(done.Failed); err != nil {
 		return err
 	}
-	return a.notef("%d branches were trimmed\n", len(done.Trimmed))
+	return a.notef("trimmed %s\n", counted(len(done.Trimmed), "branch"))
 }
 
 func (a *app) printRetentionFailures(list []operator.RetentionFailure) error {
@@ -308,17 +308,17 @@ func (a *app) printRetention(r operator.Retention) error {
 		}
 	}
 	if r.Versions > 0 {
-		if err := a.printf("%-20s %d versions of each memory at least\n", "histories", r.Versions); err != nil {
+		if err := a.printf("%-20s %s of each memory at least\n", "histories", counted(r.Versions, "version")); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Namespaces)) {
 		n := r.Namespaces[name]
-		keeps := "nothing for its age"
+		keeps := "no versions by age"
 		if n.Forever || n.Keep > 0 {
 			keeps = age(n.Keep)
 		}
-		if err := a.printf("%-20s %s, and %d versions of each memory at least\n", "histories of "+name, keeps, n.Versions); err != nil {
+		if err := a.printf("%-20s %s, and %s of each memory at least\n", "histories of "+name, keeps, counted(n.Versions, "version")); err != nil {
 			return err
 		}
 	}

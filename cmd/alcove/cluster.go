@@ -82,7 +82,7 @@ func (a *app) clusterStatusCommand() *cobra.Command {
 
 func (a *app) printServers(all operator.Cluster) error {
 	if all.Failure != "" {
-		a.printf("this server cannot renew its leases: %s\nthe rest is what it saw %s ago\n", all.Failure, all.Seen.Round(time.Millisecond))
+		a.printf("this server cannot renew its leases: %s\nthe state below is from %s ago\n", all.Failure, all.Seen.Round(time.Millisecond))
 	}
 	for _, s := range all.Servers {
 		about := fmt.Sprintf("leads %d", s.Leads)
@@ -147,25 +147,25 @@ func (a *app) printShared(ctx context.Context) error {
 	if err != nil { // it shares none
 		return nil
 	}
-	state := "in touch with the database"
+	state := "connected to the database"
 	switch {
 	case all.Failure != "":
-		state = fmt.Sprintf("not in touch with the database for %s: %s", all.Seen.Round(time.Second), all.Failure)
+		state = fmt.Sprintf("not connected to the database for %s: %s", all.Seen.Round(time.Second), all.Failure)
 	case all.Stranded():
-		state = "drained, and no other server takes its spaces"
+		state = "drained, and no other server took its spaces"
 	case all.Asked().Draining:
 		state = "drained: it forwards to the others until alcove stop"
 	}
-	return a.printField("shared", fmt.Sprintf("by %d servers; this one is %s", len(all.Servers), state))
+	return a.printField("shared", fmt.Sprintf("by %s; this one is %s", counted(len(all.Servers), "server"), state))
 }
 
 // printDrained says what is left to do once a server was drained.
 func (a *app) printDrained(all operator.Cluster) error {
 	if n := all.Asked().Leads; n > 0 {
-		a.printf("%d spaces still count as led by this server: its leases end by themselves\n", n)
+		a.printf("%d spaces belong to this server until its leases expire\n", n)
 	}
 	if all.Stranded() {
-		return a.printf("this server leads nothing any more, and no other one takes its spaces: their clients are refused until one is started\n")
+		return a.printf("this server leads no spaces now, and no other server took them: clients are refused until one starts\n")
 	}
-	return a.printf("this server leads nothing any more: alcove stop ends it\n")
+	return a.printf("this server leads no spaces now: alcove stop stops it\n")
 }

@@ -145,7 +145,7 @@ func (a *app) configSetCommand() *cobra.Command {
 	}
 	scopeFlag(c, &in, "system")
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the history")
-	c.Flags().IntVar(&priority, "priority", 0, "of values in several scopes the highest priority decides, then the nearest scope; 100 when unsaid")
+	c.Flags().IntVar(&priority, "priority", 0, "if several scopes have a value, the highest priority wins, then the nearest scope (default 100)")
 	return c
 }
 
@@ -188,7 +188,7 @@ func (a *app) configHistoryCommand() *cobra.Command {
 		},
 	}
 	scopeFlag(c, &in, "system")
-	c.Flags().IntVar(&k.Limit, "limit", 0, "how many changes; 100 when unsaid, 1000 at most")
+	c.Flags().IntVar(&k.Limit, "limit", 0, "how many changes, at most 1000 (default 100)")
 	c.Flags().Uint64Var(&k.Before, "before", 0, "only this version and older ones")
 	return c
 }
@@ -219,7 +219,7 @@ func (a *app) configRollbackCommand() *cobra.Command {
 			}
 			to, err := strconv.ParseUint(args[1], 10, 64)
 			if err != nil {
-				return &usageError{fmt.Errorf("%.40s is no version: alcove config history %s lists them", args[1], args[0])}
+				return &usageError{fmt.Errorf("%.40s is not a version: alcove config history %s lists them", args[1], args[0])}
 			}
 			k.Key, k.To = args[0], &to
 			done, err := call(c.Context(), a, operator.RollBackSetting, k)

@@ -137,7 +137,7 @@ func (a *app) printPlan(changes []configfile.Change) error {
 		return a.printJSON(changes)
 	}
 	if len(changes) == 0 {
-		return a.notef("the server is as the file says\n")
+		return a.notef("the server matches the file\n")
 	}
 	for _, c := range changes {
 		if err := a.printf("%s\n", c); err != nil {
@@ -165,16 +165,16 @@ func (a *app) applyFile(ctx context.Context, s operator.Server, path string, yes
 	}
 	for i, c := range changes {
 		if err := a.makeChange(ctx, s, c); err != nil {
-			return fmt.Errorf("%d of %d changes were made; %s: %w: repeat the command when that is mended", i, len(changes), c, err)
+			return fmt.Errorf("%d of %d changes were made; %s: %w: fix this, then repeat the command", i, len(changes), c, err)
 		}
 	}
 	if err := a.noteApplied(path, digest); err != nil {
 		return err
 	}
 	if len(changes) == 0 {
-		return a.notef("the server is as the file says\n")
+		return a.notef("the server matches the file\n")
 	}
-	return a.notef("%d changes were made\n", len(changes))
+	return a.notef("made %s\n", counted(len(changes), "change"))
 }
 
 // noteApplied keeps which file was applied, so that alcove doctor can compare the server with it.
@@ -200,7 +200,7 @@ func refuseLocked(ctx context.Context, s operator.Server, changes []configfile.C
 	}
 	for _, c := range changes {
 		if c.OfLock {
-			return &client.Error{Code: client.Denied, Message: fmt.Sprintf("nothing was changed: the server is locked, and takes no change of alcove.lock but by alcove lock apply: %s", c)}
+			return &client.Error{Code: client.Denied, Message: fmt.Sprintf("nothing was changed: the server is locked, and only alcove lock apply changes alcove.lock: %s", c)}
 		}
 	}
 	return nil

@@ -149,7 +149,7 @@ func (a *app) demoRecipes(ctx context.Context, r owner.Record) error {
 	if err := a.printRecipes(c, usualRecipes()); err != nil {
 		return err
 	}
-	a.printf("For a memory that stays: %s setup\n", quoted(c.program))
+	a.printf("To keep a memory: %s setup\n", quoted(c.program))
 	return a.printf("%s\n", a.bold("Serving until you press Ctrl-C."))
 }
 

@@ -245,7 +245,7 @@ func (d *demonstration) compare(ctx context.Context) error {
 	for key, value := range d.stored {
 		answer, err := d.client.Call(ctx, "memory_recall", map[string]any{"key": key})
 		if err != nil {
-			return fmt.Errorf("recall %s behind the kill: %w", key, err)
+			return fmt.Errorf("recall %s after the kill: %w", key, err)
 		}
 		d.report.Calls++
 		var is struct{ Value string }

@@ -181,7 +181,7 @@ func (a *app) examineCache() finding {
 	if err != nil {
 		return finding{"compiled", noted, "modules are compiled again at each start: " + err.Error()}
 	}
-	return finding{"compiled", fine, fmt.Sprintf("%d modules in %s, %.1f MB of at most %.0f", u.Modules, cache.Dir, float64(u.Bytes)/1e6, float64(u.Most)/1e6)}
+	return finding{"compiled", fine, fmt.Sprintf("%s in %s, %.1f MB of at most %.0f", counted(u.Modules, "module"), cache.Dir, float64(u.Bytes)/1e6, float64(u.Most)/1e6)}
 }
 
 func (a *app) examineDir(dir string) finding {
@@ -260,7 +260,7 @@ func (a *app) examineSocket(ctx context.Context, dir string, pid int, running bo
 	}
 	conn, err := a.dialRunning(ctx, dir)
 	if errors.Is(err, owner.ErrNone) {
-		return finding{"socket", bad, fmt.Sprintf("the server cannot be reached. It makes its socket again within a second; if it does not, end it, and the next command starts another: %s", endProcess(dir, pid))}
+		return finding{"socket", bad, fmt.Sprintf("the server cannot be reached. It recreates its socket within a second; if it does not, stop it: the next command starts another: %s", endProcess(dir, pid))}
 	}
 	var refused *owner.Refusal
 	if errors.As(err, &refused) && refused.Code == "denied" {
@@ -345,7 +345,7 @@ func examineToken(dir string, pid int, running bool) finding {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && running && owner.Writable(dir) == nil:
-		return finding{"token", bad, "is gone, and the server still wants it of HTTP clients: end it, and the next one makes another: " + endProcess(dir, pid)}
+		return finding{"token", bad, "is gone, but the server still requires it of HTTP clients: stop the server, and the next one creates another: " + endProcess(dir, pid)}
 	case errors.Is(err, fs.ErrNotExist):
 		return finding{"token", fine, "none yet: the first server makes it"}
 	case err != nil:
@@ -362,7 +362,7 @@ func (a *app) examineHTTP(ctx context.Context, dir string, running bool) finding
 		return examinePort(a.envOr("ALCOVE_LISTEN", host.DefaultHTTP))
 	}
 	if r.HTTP == "" {
-		return finding{"HTTP", noted, "the server does without: its port was taken, or it was told to (owner.log in the data directory says which). Clients over HTTP reach it after alcove stop and alcove serve --listen ADDRESS"}
+		return finding{"HTTP", noted, "the server has no HTTP: its port was taken, or it was started without (owner.log in the data directory says which). Clients over HTTP reach it after alcove stop and alcove serve --listen ADDRESS"}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, onThisMachine(r).URL()+"/readyz", nil)
 	if err != nil {
@@ -384,7 +384,7 @@ func examinePort(address string) finding {
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return finding{"HTTP", bad, fmt.Sprintf("%v: the server will do without HTTP; alcove serve --listen chooses another address", err)}
+		return finding{"HTTP", bad, fmt.Sprintf("%v: the server will run without HTTP; alcove serve --listen chooses another address", err)}
 	}
 	l.Close()
 	return finding{"HTTP", fine, address + " is free"}
@@ -397,7 +397,7 @@ func diskFinding(dir string, freeSpace func(string) (uint64, error)) finding {
 	case err != nil:
 		return finding{"disk", noted, "unknown: " + err.Error()}
 	case free < leastSpace:
-		return finding{"disk", bad, fmt.Sprintf("only %d MiB are free, and a full disk refuses every store: delete what nobody needs, shorten how long the past is kept (alcove retention) and compact (alcove compact), or move %s to a larger disk",
+		return finding{"disk", bad, fmt.Sprintf("only %d MiB are free, and a full disk refuses every store: delete unneeded memories, shorten the retention (alcove retention) and compact (alcove compact), or move %s to a larger disk",
 			free>>20, dir)}
 	}
 	return finding{"disk", fine, fmt.Sprintf("%.1f GiB are free", float64(free)/(1<<30))}

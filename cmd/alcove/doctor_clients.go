@@ -128,7 +128,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 		}
 		if err != nil {
 			unread[c.Name] = true
-			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.Title, c.Path, err)})
+			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s could not be read: %v", c.Title, c.Path, err)})
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -160,7 +160,7 @@ func (a *app) judgePlugin(c clients.Client, has, dir string, twice bool) finding
 		return finding{"client", bad, says + "starts alcove, which is not on the PATH: put the program there"}
 	}
 	if twice {
-		return finding{"client", noted, says + fmt.Sprintf("and entries beside it do the same twice: alcove setup --undo %s takes back what setup wrote", c.Name)}
+		return finding{"client", noted, says + fmt.Sprintf("and entries of setup duplicate it: alcove setup --undo %s removes them", c.Name)}
 	}
 	if usual := defaultData(a.env); !samePath(usual, dir) {
 		return finding{"client", noted, says + "uses the data directory " + usual}
@@ -227,7 +227,7 @@ func (c clientFile) judge(name string, s serverEntry, dir string) finding {
 func (c clientFile) judgeURL(s serverEntry, dir, where string, wrong func(string, ...any) finding) finding {
 	at, err := url.Parse(s.URL)
 	if err != nil || at.Host == "" {
-		return wrong("has a url that is none")
+		return wrong("has an invalid url")
 	}
 	r, err := owner.ReadRecord(dir)
 	switch token, _ := os.ReadFile(owner.TokenPath(dir)); {

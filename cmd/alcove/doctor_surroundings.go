@@ -38,7 +38,7 @@ func (a *app) examineElsewhere(ctx context.Context) []finding {
 	if err := json.Unmarshal(r.Structured, &at); err != nil {
 		return append(found, finding{"key", bad, "read the server's answer: " + err.Error()})
 	}
-	found = append(found, finding{"key", fine, fmt.Sprintf("is let in: namespace %s, branch %s", at.Namespace, at.Branch)})
+	found = append(found, finding{"key", fine, fmt.Sprintf("is admitted: namespace %s, branch %s", at.Namespace, at.Branch)})
 	if at.Version != versionText() {
 		found = append(found, finding{"server version", noted, fmt.Sprintf("%s, and these commands are of %s", at.Version, versionText())})
 	}
@@ -57,7 +57,7 @@ func (a *app) examineTools(ctx context.Context) finding {
 		if err != nil {
 			return finding{"tools", noted, "unknown: " + err.Error()}
 		}
-		said = append(said, fmt.Sprintf("%d tools for %d tokens in the profile %s", n, count.Count(string(list)), profile))
+		said = append(said, fmt.Sprintf("%s for %d tokens in the profile %s", counted(n, "tool"), count.Count(string(list)), profile))
 	}
 	return finding{"tools", fine, strings.Join(said, ", ") + " (alcove mcp --profile); operation lists one tool"}
 }

@@ -93,10 +93,10 @@ func TestTheDoctorFindsWhereClientsPoint(t *testing.T) {
 	expect(t, found, "client", true, `Claude Code: "alcove"`, ".mcp.json is fine")
 	expect(t, found, "client", false, "Cursor", "none, which does not exist", "alcove connect cursor")
 	expect(t, found, "client", true, "VS Code", "another data directory", "other")
-	expect(t, found, "client", false, "Windsurf", "has a url that is none")
+	expect(t, found, "client", false, "Windsurf", "has an invalid url")
 	expect(t, found, "client", false, "Zed", "alcove.exe, which cannot be run", "alcove connect zed prints")
 	expect(t, found, "client", false, "Codex", "cannot be run")
-	expect(t, found, "client", true, "Gemini CLI", "was not looked at", "line 1: parsing value: unexpected EOF")
+	expect(t, found, "client", true, "Gemini CLI", "could not be read", "line 1: parsing value: unexpected EOF")
 	if len(found) != 9 {
 		t.Errorf("%d findings: %+v", len(found), found)
 	}

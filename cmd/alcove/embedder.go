@@ -59,7 +59,7 @@ func (a *app) printEmbedder(e operator.EmbedderState) error {
 		mark = "*"
 	}
 	what := cmp.Or(e.Model, e.Path, e.Family)
-	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %d vectors, %d waiting", mark, e.Name, e.Kind, what, e.Dimensions, e.Vectors, e.Waiting)
+	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %s, %d waiting", mark, e.Name, e.Kind, what, e.Dimensions, counted(e.Vectors, "vector"), e.Waiting)
 	switch {
 	case e.Until != "":
 		line += fmt.Sprintf(", %d made: until they are complete, %s answers", e.Making, e.Until)
@@ -137,7 +137,7 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	flags.StringVar(&r.Family, "family", "", "the tool family that embeds")
 	flags.IntVar(&r.Dimensions, "dimensions", 0, "dimensions of a vector (default: the embedder's)")
 	flags.StringVar(&r.Metric, "metric", "", "cosine or dot (default cosine)")
-	flags.Float64Var(&r.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative: 0 (default .5)")
+	flags.Float64Var(&r.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative means 0 (default .5)")
 	flags.Float64Var(&r.NearWords, "near-words", 0, "the weight of a static model's near words in lexical search, such as 0.35")
 	flags.Float64Var(&r.Threshold, "threshold", 0, "the least similarity of a hit without matching words, such as a cosine of 0.3 (default: none)")
 	flags.IntVar(&r.Batch, "batch", 0, "texts in one request (default 32)")
@@ -160,7 +160,7 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 		if a.asJSON {
 			return a.printJSON(set)
 		}
-		return a.printf("%s embeds with %d dimensions; alcove embedder show tells how far it is\n", set.Name, set.Dimensions)
+		return a.printf("%s embeds with %d dimensions; alcove embedder show shows the progress\n", set.Name, set.Dimensions)
 	}
 	return c
 }
@@ -206,7 +206,7 @@ func (a *app) embedderRegenerateCommand() *cobra.Command {
 			return err
 		}
 		if !wait {
-			return a.notef("%s makes its vectors anew; alcove embedder show tells how far it is\n", args[0])
+			return a.notef("%s regenerates its vectors; alcove embedder show shows the progress\n", args[0])
 		}
 		return a.awaitEmbedder(c.Context(), args[0])
 	}
@@ -227,9 +227,9 @@ func (a *app) awaitEmbedder(ctx context.Context, name string) error {
 			case e.Name != name:
 			case e.Waiting == 0 && e.Making == 0 && e.Until == "":
 				bar.Close()
-				return a.notef("%s has %d vectors\n", name, e.Vectors)
+				return a.notef("%s has %s\n", name, counted(e.Vectors, "vector"))
 			case e.Error != "":
-				return fmt.Errorf("%s: %s (it is tried again; alcove embedder show tells how far it is)", name, e.Error)
+				return fmt.Errorf("%s: %s (it is tried again; alcove embedder show shows the progress)", name, e.Error)
 			default:
 				bar.ChangeMax(e.Making + e.Waiting)
 				bar.Set(e.Making)

@@ -39,7 +39,7 @@ has an address.`,
 	flags := c.Flags()
 	flags.StringVar(&r.From, "from", "", "a folder, an archive (.tar, .tar.gz, .zip), or the https address of either, with model.safetensors, tokenizer.json and config.json (default: the mirror)")
 	flags.StringVar(&r.Digest, "digest", "", "the SHA-256 that the files must have, as alcove embedder list shows it")
-	flags.Float64Var(&set.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative: 0 (default .5)")
+	flags.Float64Var(&set.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative means 0 (default .5)")
 	flags.Float64Var(&set.NearWords, "near-words", 0, "the weight of a static model's near words in lexical search, such as 0.35")
 	flags.StringVar(&set.QueryPrefix, "query-prefix", "", "the prefix of questions (default: the known model's)")
 	flags.StringVar(&set.DocumentPrefix, "document-prefix", "", "the prefix of stored texts (default: the known model's)")
@@ -72,7 +72,7 @@ func (a *app) installEmbedder(ctx context.Context, r models.Request, set operato
 		QueryPrefix: cmp.Or(set.QueryPrefix, m.QueryPrefix), DocumentPrefix: cmp.Or(set.DocumentPrefix, m.DocumentPrefix)}
 	set.Standard = true
 	if _, err := call(ctx, a, operator.SetEmbedder, set); err != nil {
-		return fmt.Errorf("%s is installed, and not in use: %w (once this is mended, install it again)", m.Name, err)
+		return fmt.Errorf("%s is installed, and not in use: %w (fix this, then install it again)", m.Name, err)
 	}
 	if wait {
 		if err := a.awaitEmbedder(ctx, m.Name); err != nil {
@@ -82,7 +82,7 @@ func (a *app) installEmbedder(ctx context.Context, r models.Request, set operato
 	if a.asJSON {
 		return a.printJSON(m)
 	}
-	return a.printf("%s is installed and embeds with %d dimensions; alcove embedder show tells how far it is\n", m.Name, m.Dimensions)
+	return a.printf("%s is installed and embeds with %d dimensions; alcove embedder show shows the progress\n", m.Name, m.Dimensions)
 }
 
 // listedModel is a model as alcove embedder list shows it.

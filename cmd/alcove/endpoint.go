@@ -37,10 +37,10 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.StringVar(&e.Model, "model", "", "the model, of openai and ollama")
 	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable with the key")
 	flags.StringVar(&e.KeyFile, "key-file", "", "the file with the key")
-	flags.BoolVar(&e.Private, "private", false, "the name in URL may have addresses of private networks and of this machine; an address in figures, and localhost, need no such word")
+	flags.BoolVar(&e.Private, "private", false, "let the host name in URL resolve to addresses of private networks and of this machine; numeric addresses and localhost need no flag")
 	flags.StringVar((*string)(&e.Auth), "auth", "", "bearer to send the key, or hmac to sign requests with it (http alone; default: bearer)")
 	dryRun := dryRunFlag(c)
-	flags.Int64Var(&e.AnswerBytes, "answer-bytes", 0, "how long an answer may be (default and most: 2 MiB)")
+	flags.Int64Var(&e.AnswerBytes, "answer-bytes", 0, "the largest answer (default and maximum: 2 MiB)")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		e.URL = args[1]
 		if e.KeyFile, err = presentKeyFile(e.KeyFile); err != nil {

@@ -129,12 +129,12 @@ func readBundle(path string) (b bundle, err error) {
 			break
 		}
 		if err != nil {
-			return b, fmt.Errorf("%s is no bundle: %w", path, err)
+			return b, fmt.Errorf("%s is not a bundle: %w", path, err)
 		}
 		to := into[h.Name]
 		switch most := limits[h.Name]; {
 		case to == nil || h.Typeflag != tar.TypeReg:
-			return b, fmt.Errorf("%s has %.80q, which no bundle has", path, h.Name)
+			return b, fmt.Errorf("%s has %.80q, which does not belong in a bundle", path, h.Name)
 		case *to != nil:
 			return b, fmt.Errorf("%s has %s twice", path, h.Name)
 		case h.Size > most:
@@ -145,7 +145,7 @@ func readBundle(path string) (b bundle, err error) {
 		}
 	}
 	if b.module == nil {
-		return b, fmt.Errorf("%s has no module: it is no bundle", path)
+		return b, fmt.Errorf("%s has no module: it is not a bundle", path)
 	}
 	_, err = checkModule(path, b.module)
 	return b, err
@@ -158,7 +158,7 @@ func (a *app) bundled(path string) (i operator.Installation, err error) {
 		return i, err
 	}
 	if len(b.lock) > 0 {
-		a.notef("The bundle has a grant, which is not taken here: alcove lock apply %s takes it.\n", quoted(path))
+		a.notef("The bundle's grant was not applied: alcove lock apply %s applies it.\n", quoted(path))
 	}
 	return operator.Installation{Module: b.module, Signature: b.signature, Source: filepath.Base(path)}, nil
 }

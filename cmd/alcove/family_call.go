@@ -46,15 +46,15 @@ func (t *trialCall) check(bare bool, args []string) error {
 	given := t.seed != "" || len(t.config) > 0 || t.hook != "" || t.job != "" || t.onData
 	switch {
 	case bare && given:
-		return &usageError{errors.New("--bare goes with a tool and --limit alone")}
+		return &usageError{errors.New("--bare takes only a tool and --limit")}
 	case t.hook != "" && t.job != "":
 		return &usageError{errors.New("use --hook or --job, not both")}
 	case (t.hook != "" || t.job != "") && len(args) == 3:
 		return &usageError{errors.New("with --hook or --job, give the module and the JSON alone")}
 	case t.onData && (t.seed != "" || len(t.config) > 0):
-		return &usageError{errors.New("--on-data changes nothing: leave --seed and --config out")}
+		return &usageError{errors.New("--on-data changes nothing: omit --seed and --config")}
 	case !t.onData && (t.branch != "" || t.namespace != ""):
-		return &usageError{errors.New("--branch and --namespace go with --on-data: an empty space has the default ones")}
+		return &usageError{errors.New("--branch and --namespace require --on-data: an empty space has the default ones")}
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (a *app) callThrowaway(ctx context.Context, args []string, limits map[strin
 		return err
 	}
 	if try.Dir, err = os.MkdirTemp("", "alcove-try-*"); err != nil {
-		return fmt.Errorf("make a space to throw away: %w", err)
+		return fmt.Errorf("make a temporary space: %w", err)
 	}
 	defer os.RemoveAll(try.Dir)
 	box, done, err := a.openSandbox()

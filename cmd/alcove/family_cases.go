@@ -27,7 +27,7 @@ type casesFlags struct {
 
 func (f *casesFlags) check(c *cobra.Command) error {
 	if f.update && f.file == "" {
-		return &usageError{errors.New("--update goes with --cases")}
+		return &usageError{errors.New("--update requires --cases")}
 	}
 	for _, name := range []string{"seed", "inputs", "tool"} {
 		if f.file != "" && c.Flags().Changed(name) {
@@ -171,7 +171,7 @@ func (a *app) casesDone(done []testedCase, failed, updated int) error {
 			return err
 		}
 	} else if failed == 0 {
-		a.printf("%d cases, %d updated\n", len(done), updated)
+		a.printf("%s, %d updated\n", counted(len(done), "case"), updated)
 	}
 	if failed > 0 {
 		return &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("%d of %d cases failed", failed, len(done))}

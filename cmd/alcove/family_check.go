@@ -55,7 +55,7 @@ The exit code is 0 without faults, and 1 otherwise.`, mostDescriptionTokens, mos
 			if err := a.printProblems(args[0], list); err != nil || len(list) == 0 {
 				return err
 			}
-			return &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("%d problems were found", len(list))}
+			return &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("found %s", counted(len(list), "problem"))}
 		},
 	}
 }

@@ -45,7 +45,7 @@ admitted. The same seed generates the same arguments.`,
 	cmd.Flags().IntVar(&c.Inputs, "inputs", 0, "number of generated arguments for each tool (default 25)")
 	cmd.Flags().StringVar(&c.Tool, "tool", "", "test only this tool, without hooks and jobs")
 	cmd.Flags().StringVar(&f.file, "cases", "", "file of cases, a JSON object in each line")
-	cmd.Flags().BoolVar(&f.update, "update", false, "write what came into the file of --cases, where it differs")
+	cmd.Flags().BoolVar(&f.update, "update", false, "update the file of --cases with the actual results")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const mostInputs = 100_000
 		if c.Inputs < 0 || c.Inputs > mostInputs {
@@ -98,7 +98,7 @@ func (a *app) printConformance(r *conform.Report) error {
 		case conform.Skip:
 			a.printf("skip  %s: %s (%s)\n", terminal.Line(c.Subject), c.Name, terminal.Line(c.Reason))
 		default:
-			a.printf("%s  %s: %s, %d cases\n", c.Status, terminal.Line(c.Subject), c.Name, c.Cases)
+			a.printf("%s  %s: %s, %s\n", c.Status, terminal.Line(c.Subject), c.Name, counted(c.Cases, "case"))
 		}
 		for _, p := range c.Problems {
 			a.printf("      %s\n      with %s\n", terminal.Line(p.Message), terminal.Line(p.Case))

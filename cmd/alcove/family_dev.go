@@ -111,7 +111,7 @@ func (a *app) mayCopy(ctx context.Context) error {
 func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return fmt.Errorf("find the place for throwaway data: %w", err)
+		return fmt.Errorf("find the directory for temporary data: %w", err)
 	}
 	id := sha256.Sum256([]byte(p.Dir))
 	own, unlock, err := takeWorkDir(filepath.Join(base, "alcove", "dev"), hex.EncodeToString(id[:6]))
@@ -143,17 +143,17 @@ func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err 
 // again.
 func takeWorkDir(base, name string) (own string, remove func() error, err error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", nil, fmt.Errorf("make a place for throwaway data: %w", err)
+		return "", nil, fmt.Errorf("make a directory for temporary data: %w", err)
 	}
 	left, err := os.ReadDir(base)
 	if err != nil {
-		return "", nil, fmt.Errorf("find what was left: %w", err)
+		return "", nil, fmt.Errorf("find earlier temporary data: %w", err)
 	}
 	for _, d := range left {
 		if lock, err := owner.AcquireLock(filepath.Join(base, d.Name())); err == nil {
 			err = errors.Join(os.RemoveAll(filepath.Join(base, d.Name(), "work")), lock.Close())
 			if err != nil {
-				return "", nil, fmt.Errorf("remove what was left: %w", err)
+				return "", nil, fmt.Errorf("remove earlier temporary data: %w", err)
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func takeWorkDir(base, name string) (own string, remove func() error, err error)
 	own = filepath.Join(base, name, "work")
 	remove = func() error { return errors.Join(os.RemoveAll(own), lock.Close()) }
 	if err := os.Mkdir(own, 0o700); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("make a place for throwaway data: %w", err), remove())
+		return "", nil, errors.Join(fmt.Errorf("make a directory for temporary data: %w", err), remove())
 	}
 	return own, remove, nil
 }
@@ -198,7 +198,7 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h 
 	}
 	if f.seed != "" {
 		if err := a.importSeed(ctx, f.seed, &d.rest); err != nil {
-			return fmt.Errorf("store what the data begins with: %w", err)
+			return fmt.Errorf("store the initial data: %w", err)
 		}
 	}
 	defer func() { d.unfollow() }()
@@ -223,7 +223,7 @@ func (a *app) importSeed(ctx context.Context, path string, rest *seed.Seed) erro
 	if err != nil {
 		return err
 	}
-	return a.notef("%d memories to begin with\n", done.Stored)
+	return a.notef("%d initial memories\n", done.Stored)
 }
 
 // development is a family that is served while its author changes it. It implements develop.Server.
@@ -267,7 +267,7 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 		hooks[h] = operator.HookOn{}
 	}
 	if _, err := operator.Call(ctx, d.server, operator.GrantFamily, operator.GrantRequest{Family: name, Digest: report.Digest, All: true, Hooks: hooks}); err != nil {
-		return fmt.Errorf("grant it what it asks for: %w", err)
+		return fmt.Errorf("grant its requests: %w", err)
 	}
 	if err := d.fill(ctx, report.Manifest); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 		return nil
 	}
 	if len(hooks) > 0 {
-		d.app.notef("note: everything that it asks for is granted here, and its hooks are on; elsewhere an operator turns each on, with --hook\n")
+		d.app.notef("note: here all its requests are granted and its hooks are on; elsewhere an operator turns on each hook with --hook\n")
 	}
 	d.follow(ctx, name)
 	if was != "" {
@@ -292,7 +292,7 @@ func (d *development) fill(ctx context.Context, m *abi.Manifest) error {
 	}
 	if len(d.rest.Settings) > 0 {
 		if _, err := operator.Call(ctx, d.server, operator.ConfigureFamily, operator.ConfigureRequest{Family: m.Name, Values: d.rest.Settings}); err != nil {
-			return fmt.Errorf("set what the family begins with: %w", err)
+			return fmt.Errorf("apply the initial settings of the family: %w", err)
 		}
 	}
 	d.rest = seed.Seed{}
@@ -323,7 +323,7 @@ func (d *development) follow(ctx context.Context, family string) {
 			return operator.Receive(ctx, d.server, operator.FollowFamily, operator.FollowRequest{Family: family, Calls: true, Follow: true}, w)
 		}, d.app.printEvent)
 		if err != nil {
-			d.app.notef("note: what family %s does is shown no more: %v\n", family, err)
+			d.app.notef("note: calls of family %s are no longer shown: %v\n", family, err)
 		}
 	}()
 }
@@ -360,7 +360,7 @@ func (d *development) report(r develop.Report) {
 	default:
 		a.printf("%s%s  failed: %s\n", terminal.Lines(e.Output), at, terminal.Indented(e.Error))
 		if d.family != "" {
-			a.printf("    sha256 %s of %s serves on\n", d.digest, d.family)
+			a.printf("    sha256 %s of %s is still served\n", d.digest, d.family)
 		}
 	}
 }

@@ -68,7 +68,7 @@ registry. An entry whose signature does not hold is an error.`,
 			if a.asJSON {
 				return a.printJSON(map[string]any{"file": path, "entries": len(lines), "pushed": pushed})
 			}
-			a.printf("wrote %s, %d entries\n", path, len(lines))
+			a.printf("wrote %s, %s\n", path, counted(len(lines), "entry"))
 			if pushed != "" {
 				a.printf("pushed %s\n", pushed)
 			}
@@ -173,7 +173,7 @@ func (a *app) searched(ctx context.Context, s searching, words []string) ([]inde
 			return nil, fmt.Errorf("read the index %s: %w", addressShown(from), err)
 		}
 		if len(refused) > 0 {
-			a.notef("note: %d entries of %s are left out: %s\n", len(refused), addressShown(from), terminal.Line(refused[0].Error()))
+			a.notef("note: left out %s of %s: %s\n", counted(len(refused), "entry"), addressShown(from), terminal.Line(refused[0].Error()))
 		}
 		all = append(all, list...)
 	}

@@ -43,7 +43,7 @@ func TestAnIndexIsSearchedOverHTTPSAndNothingInItIsTrusted(t *testing.T) {
 	}
 	env = append(env, "SSL_CERT_FILE="+authority)
 	for address, want := range map[string]string{
-		"/good": "tea 1.0.0: Keeps ", "/good/index.jsonl": "tea 1.0.0: Keeps ", "/forged": "2 entries of ", "/long": "a line of more than 65536 bytes", "/other": "no index of families", "/large": "which is the limit of indexes",
+		"/good": "tea 1.0.0: Keeps ", "/good/index.jsonl": "tea 1.0.0: Keeps ", "/forged": "2 entries of ", "/long": "a line of more than 65536 bytes", "/other": "not an index of families", "/large": "which is the limit of indexes",
 		"/down": "not of https", "/none": "404",
 	} {
 		said := runInShell(t, env, fmt.Sprintf("alcove family search tea --index %s%s 2>&1 || true", server.URL, address))

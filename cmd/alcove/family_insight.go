@@ -159,7 +159,7 @@ func (a *app) familyStatsCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			if len(list) == 0 {
-				return a.printf("no family was asked for anything since the server began\n")
+				return a.printf("no family was called since the server started\n")
 			}
 			for _, s := range list {
 				a.printf("%s  %s\n", a.bold(s.Family), costText(s.Cost))

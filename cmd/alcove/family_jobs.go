@@ -75,8 +75,8 @@ func (a *app) familyJobsRunCommand() *cobra.Command {
 
 func (a *app) familyJobsRetryCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "retry ID", Short: "Queue a job again that failed or was cancelled", Args: arguments(1, 1),
-		Long:    "Queue a job again that failed or was cancelled. A job that sent something outside is not retried: look there first.",
+		Use: "retry ID", Short: "Queue a failed or cancelled job again", Args: arguments(1, 1),
+		Long:    "Queue a failed or cancelled job again. A job that sent something outside is not retried: look there first.",
 		Example: "  alcove family jobs retry 20260301120000.000-7f3a",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := command(c.Context(), a, operator.RetryFamilyJob, operator.FamilyJobID{ID: args[0]}); err != nil {

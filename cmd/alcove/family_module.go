@@ -29,7 +29,7 @@ func (a *app) familyInspectCommand() *cobra.Command {
   alcove family inspect tea.wasm --source`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "accept a module without a manifest")
-	c.Flags().BoolVar(&source, "source", false, "print what its engine runs, of a family in JavaScript, TypeScript or Python")
+	c.Flags().BoolVar(&source, "source", false, "print the source that its engine runs (JavaScript, TypeScript or Python)")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		module, err := readModule(args[0])
 		if err != nil {
@@ -94,7 +94,7 @@ func (a *app) printReport(r *sandbox.Report) error {
 			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 		}
 		for _, p := range m.Capabilities {
-			a.printf("  asks for %s: %s\n", powerOf(p.Name, p.Scope), p.Reason)
+			a.printf("  requests %s: %s\n", powerOf(p.Name, p.Scope), p.Reason)
 		}
 		a.printAsked(m)
 	} else {

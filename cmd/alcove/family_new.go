@@ -59,7 +59,7 @@ returns an error until you write it. The languages are ` + languages + `.`,
 		if !slices.Contains(project.Compiled(), language) {
 			first = "alcove family dev ."
 		}
-		return a.printf("wrote %s, %d files; next: cd %s && %s, as in its README.md\n", args[0], len(files), args[0], first)
+		return a.printf("wrote %s, %s; next: cd %s && %s, as in its README.md\n", args[0], counted(len(files), "file"), args[0], first)
 	}
 	return c
 }
@@ -67,7 +67,7 @@ returns an error until you write it. The languages are ` + languages + `.`,
 // newProject is the files of a project and its manifest, which was checked.
 func (a *app) newProject(name, language, from string) (map[string]string, *abi.Manifest, error) {
 	if !newFamily().MatchString(name) {
-		return nil, nil, &usageError{fmt.Errorf("%.80q is no name for a family: use a lower-case letter, then up to 47 lower-case letters, digits and -", name)}
+		return nil, nil, &usageError{fmt.Errorf("%.80q is not a name for a family: use a lower-case letter, then up to 47 lower-case letters, digits and -", name)}
 	}
 	if language == "" {
 		return nil, nil, &usageError{fmt.Errorf("name the language: alcove family new %s --lang %s", name, strings.Join(project.Languages(), "|"))}

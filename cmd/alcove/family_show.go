@@ -67,7 +67,7 @@ func powersOf(f operator.Family) string {
 	if f.Grant.Disabled {
 		return "disabled"
 	}
-	said := fmt.Sprintf("%d tools, %d of %d capabilities", len(f.Manifest.Tools), len(f.Grant.Capabilities), len(f.Manifest.Capabilities))
+	said := fmt.Sprintf("%s, %d of %d capabilities", counted(len(f.Manifest.Tools), "tool"), len(f.Grant.Capabilities), len(f.Manifest.Capabilities))
 	var hooks []string
 	for _, h := range hooksOf(f.Manifest.Hooks) {
 		if _, on := f.Grant.Hooks[h]; on {
@@ -145,7 +145,7 @@ func withUses(list []operator.Family, uses []operator.FamilyUse) []usedFamily {
 // printUse prints a family's use of storage, if any.
 func (a *app) printUse(u *operator.FamilyUse) error {
 	if u != nil && u.Cut != nil {
-		a.printf("  was not told of %s\n", u.Cut)
+		a.printf("  was not notified of %s\n", u.Cut)
 	}
 	if u == nil || u.Records+u.Jobs == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (a *app) printNews(f operator.Family) error {
 		a.printf("  granted to version %s, and not to this one: %s\n", u.Version, strings.Join(u.Dropped, ", "))
 	}
 	if len(f.NewlyAsked) > 0 {
-		a.printf("  newly asked for, and not granted: %s\n", strings.Join(f.NewlyAsked, ", "))
+		a.printf("  newly requested, and not granted: %s\n", strings.Join(f.NewlyAsked, ", "))
 	}
 	if e := f.Ended; e != nil {
 		a.printf("  version %s (sha256 %s) serves the store hook no longer\n", e.Version, e.Digest)

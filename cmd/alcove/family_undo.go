@@ -72,10 +72,10 @@ func (a *app) printUndone(r operator.UndoRequest, done operator.Undone) error {
 	for _, left := range done.Left {
 		a.printf("not reverted: %s\n", left)
 	}
-	a.printf("%d commits, %d entries to revert, %d kept, %d as they were before\n", done.Commits, len(done.Reverted), len(done.Kept), done.Already)
+	a.printf("%s, %s to revert, %d kept, %d as they were before\n", counted(done.Commits, "commit"), counted(len(done.Reverted), "entry"), len(done.Kept), done.Already)
 	switch {
 	case done.Undo != "":
-		return a.printf("reverted; alcove family undo %s takes it back\n", done.Undo)
+		return a.printf("reverted; alcove family undo %s undoes that\n", done.Undo)
 	case !r.Apply && len(done.Reverted) > 0:
 		return a.notef("Nothing was written: repeat it with --apply.\n")
 	}

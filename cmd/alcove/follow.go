@@ -42,7 +42,7 @@ func (f *followFlags) options(a *app) (*standby.Options, error) {
 	}
 	at, err := objects.ParseLocation(f.place)
 	if err == nil && at.Chain != "" {
-		err = fmt.Errorf("--follow %s/%s names one chain, which ends: name the place that it is in", at, at.Chain)
+		err = fmt.Errorf("--follow %s/%s names a single chain, which will end: name the prefix that contains it", at, at.Chain)
 	}
 	if err == nil && (f.every < shortestLook || f.every > longestLook) {
 		err = fmt.Errorf("--follow-every %s: give %s to %s", f.every, shortestLook, longestLook)
@@ -108,7 +108,7 @@ there and is not in the bucket is missing here.`,
 			case a.asJSON:
 				return a.printJSON(map[string]string{"followed": place})
 			}
-			return a.printf("%s follows %s no longer: the next server may write it\n", cmp.Or(dir, "."), place)
+			return a.printf("%s no longer follows %s: the next server can write to it\n", cmp.Or(dir, "."), place)
 		},
 	}
 }

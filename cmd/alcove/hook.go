@@ -57,7 +57,7 @@ that were left over.`,
 	flags.StringVar(&name, "client", "", "whose hook it is, such as claude-code, codex, cursor, gemini or vscode (default: the answer is plain text)")
 	flags.IntVar(&o.Brief, "brief-tokens", 0, "how many tokens session-start may tell (default 800)")
 	flags.IntVar(&o.Recall, "prompt-tokens", 0, "how many tokens user-prompt may tell (default 300)")
-	flags.StringSliceVar(&o.Origins, "origin", nil, "tell memories of this origin, too, such as web; those that name no origin are told in any case")
+	flags.StringSliceVar(&o.Origins, "origin", nil, "also tell memories of this origin, such as web; memories without an origin are always told")
 	flags.DurationVar(&within, "within", hookTime, "how long it may take")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -83,7 +83,7 @@ func hostiles() []hostile {
 		{"part of a hit", "memory_search", `{"query":"x","k":1.5}`, bad, "k must be a whole number from 1 to 50"},
 		{"an offset below zero", "memory_search", `{"query":"x","offset":-1}`, bad, "offset must be a whole number"},
 		{"a question of nothing but control characters", "memory_search", `{"query":"\u0000\u202e\ufeff"}`, "", `"results":[]`},
-		{"an importance that is no number", "memory_store", `{"key":"k","value":1,"importance":"NaN"}`, bad, "a number from 0 to 1"},
+		{"an importance that is not a number", "memory_store", `{"key":"k","value":1,"importance":"NaN"}`, bad, "a number from 0 to 1"},
 		{"an importance beyond all numbers", "memory_store", `{"key":"k","value":1,"importance":1e999}`, bad, "a number from 0 to 1"},
 		{"a version below zero", "memory_store", `{"key":"k","value":1,"if_version":-1}`, bad, "if_version must be a version"},
 		{"a version beyond 64 bits", "memory_store", `{"key":"k","value":1,"if_version":18446744073709551616}`, bad, "if_version must be a version"},

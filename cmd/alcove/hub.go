@@ -67,7 +67,7 @@ certificate of a known authority: give --acme, or files.`,
 	flags.StringVar(&p.listen, "listen", "0.0.0.0:9742", "the address on which it listens")
 	flags.StringVar(&p.admin, "admin", "", "the name of the first administrator")
 	flags.BoolVar(&p.acme, "acme", false, "get the certificate from Let's Encrypt, to whose terms you agree; the name must lead to port 443 here")
-	flags.StringVar(&p.email, "acme-email", "", "where that sends warnings (default: nowhere)")
+	flags.StringVar(&p.email, "acme-email", "", "the address for its warnings (default: none)")
 	flags.StringVar(&p.tlsCert, "tls-cert", "", "the certificate, a file in PEM")
 	flags.StringVar(&p.tlsKey, "tls-key", "", "the key of the certificate, a PEM file")
 	flags.StringSliceVar(&p.also, "also", nil, "further names and addresses for the server's own certificate")
@@ -131,7 +131,7 @@ func (a *app) initHub(ctx context.Context, p hubPlan) error {
 		return err
 	}
 	if _, running := serving(dir); running {
-		return &usageError{errors.New("a server of this data directory runs, without other machines: alcove stop ends it, then repeat this")}
+		return &usageError{errors.New("a server of this data directory is running for this machine only: stop it with alcove stop, then repeat the command")}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
@@ -139,7 +139,7 @@ func (a *app) initHub(ctx context.Context, p hubPlan) error {
 	path := filepath.Join(dir, hubFile)
 	err = writeNew(path, []byte(text), 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return &usageError{fmt.Errorf("%s is there already: change it by hand, or remove it to begin anew", path)}
+		return &usageError{fmt.Errorf("%s exists already: edit it, or remove it to start over", path)}
 	}
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *app) initHub(ctx context.Context, p hubPlan) error {
 	everything := []operator.Right{"read", "write", "branch", "config", "family:*", "scope.admin", "site.admin", "act_as"}
 	invited, err := call(ctx, a, operator.InvitePerson, operator.InvitationRequest{Agent: p.admin, Namespaces: []string{"*"}, Rights: everything})
 	if err != nil {
-		return fmt.Errorf("%s is written, and the first administrator is not invited: alcove hub invite %s: %w", path, p.admin, err)
+		return fmt.Errorf("%s is written, but the first administrator is not invited: run alcove hub invite %s: %w", path, p.admin, err)
 	}
 	if a.asJSON {
 		return a.printJSON(invited)
@@ -155,7 +155,7 @@ func (a *app) initHub(ctx context.Context, p hubPlan) error {
 	if err := a.printf("%s\n", joinLine(invited)); err != nil {
 		return err
 	}
-	return a.notef("This line lets %s join from one device, until %s. The server runs for now; alcove service install keeps it running, and %s says how.\n", p.admin, clock(invited.Until), path)
+	return a.notef("This line lets %s join from one device, until %s. The server is running; alcove service install keeps it running, with the settings in %s.\n", p.admin, clock(invited.Until), path)
 }
 
 // joinLine is the command by which a person joins.

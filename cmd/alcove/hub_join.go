@@ -144,7 +144,7 @@ func (a *app) accept(ctx context.Context, m *membership, met *hubTrust, code, de
 		Error      *struct{ Code, Message string }
 	}
 	if err := json.Unmarshal(text, &read); err != nil || read.Key == "" && read.Error == nil {
-		return "", fmt.Errorf("join %s: it answers with status %d, and as no hub does", m.URL, answer.StatusCode)
+		return "", fmt.Errorf("join %s: it answered with status %d, unlike a hub", m.URL, answer.StatusCode)
 	}
 	if read.Error != nil {
 		return "", &client.Error{Code: client.Code(read.Error.Code), Message: read.Error.Message}
@@ -218,5 +218,5 @@ func (p *hubTrust) verify(s tls.ConnectionState) error {
 		p.authority = c
 		return nil
 	}
-	return errors.New("its certificate is not by the authority that the invitation names: another server may answer there")
+	return errors.New("its certificate is not from the authority that the invitation names: another server may be answering")
 }

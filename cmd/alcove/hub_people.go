@@ -110,7 +110,7 @@ func (a *app) removePerson(ctx context.Context, name string) error {
 	}
 	at := slices.IndexFunc(all, func(p *person) bool { return p.Name == name })
 	if at < 0 {
-		return &usageError{fmt.Errorf("nobody here is called %.100q: alcove hub list shows all", name)}
+		return &usageError{fmt.Errorf("there is no person %.100q: alcove hub list shows all", name)}
 	}
 	p := all[at]
 	for _, i := range p.Invitations {
@@ -126,5 +126,5 @@ func (a *app) removePerson(ctx context.Context, name string) error {
 	if a.asJSON {
 		return a.printJSON(p)
 	}
-	return a.printf("removed %s: %d devices, %d clients and %d invitations\n", p.Name, len(p.Devices), len(p.Clients), len(p.Invitations))
+	return a.printf("removed %s: %s, %s and %s\n", p.Name, counted(len(p.Devices), "device"), counted(len(p.Clients), "client"), counted(len(p.Invitations), "invitation"))
 }

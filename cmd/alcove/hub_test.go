@@ -73,7 +73,7 @@ func TestAHubIsMadeAndPeopleJoinItFromTheirDevices(t *testing.T) {
 	}
 	wrong := line(made)
 	wrong[3] = wrong[3][:len(wrong[3])-4] + "aaaa"
-	if out, err := device(t, laptop, nil, wrong...); err == nil || !strings.Contains(out, "another server may answer") {
+	if out, err := device(t, laptop, nil, wrong...); err == nil || !strings.Contains(out, "another server may be answering") {
 		t.Errorf("a line with the pin of another authority: got %v, %s, want nothing sent", err, out)
 	}
 	out, err := device(t, laptop, nil, line(made)...)

@@ -49,7 +49,7 @@ it is interrupted.`, importer.FormatNames(), transcriptNames()),
 				return a.importBundle(c.Context(), args[0], opener, o)
 			}
 			if sealed {
-				return &usageError{fmt.Errorf("%s is encrypted, and no bundle: decrypt it first, with: age --decrypt", args[0])}
+				return &usageError{fmt.Errorf("%s is encrypted, and not a bundle: decrypt it first with age --decrypt", args[0])}
 			}
 			source, ok, err := o.transcripts(args[0])
 			if err != nil {
@@ -183,7 +183,7 @@ func (a *app) printImported(format importer.Format, done operator.Imported, wron
 	if wrong.count > 0 {
 		skipped = fmt.Sprintf(", %d skipped", wrong.count)
 	}
-	return a.printf("%s: %d memories %sstored, %d unchanged%s\n", format, done.Stored, would, done.Unchanged, skipped)
+	return a.printf("%s: %s %sstored, %d unchanged%s\n", format, counted(done.Stored, "memory"), would, done.Unchanged, skipped)
 }
 
 // wrongParts are lines, elements or notes of an input that cannot be used.
@@ -236,7 +236,7 @@ func (a *app) storeMemories(ctx context.Context, o importOptions, read func(add 
 // resumable is an error of an import that may have stored a part.
 func (i *batcher) resumable(err error) error {
 	if err != nil && i.done.Stored > 0 && !i.options.dry {
-		return fmt.Errorf("%w (%d memories were stored before the failure: run the import again, stored memories stay unchanged)", err, i.done.Stored)
+		return fmt.Errorf("%w (%s were stored before the failure: run the import again, stored memories stay unchanged)", err, counted(i.done.Stored, "memory"))
 	}
 	return err
 }

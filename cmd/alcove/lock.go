@@ -154,7 +154,7 @@ func (a *app) printLock(c datadir.LockChange, said string) error {
 		return err
 	}
 	if n := len(c.Modules); n > 0 {
-		said = fmt.Sprintf("%d modules are verified; %s", n, said)
+		said = fmt.Sprintf("verified %s; %s", counted(n, "module"), said)
 	}
 	return a.printf("%s\n", said)
 }

@@ -32,7 +32,7 @@ func (a *app) manualCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(fields{"files": len(files), "dir": args[0]})
 			}
-			return a.printf("wrote %d files into %s\n", len(files), args[0])
+			return a.printf("wrote %s into %s\n", counted(len(files), "file"), args[0])
 		},
 	}
 }

@@ -58,7 +58,7 @@ func (a *app) storeCommand() *cobra.Command {
 	flags.StringSliceVar(&tags, "tags", nil, "tags, separated by commas")
 	flags.StringVar(&kind, "type", "", "the type, for example preference or decision")
 	flags.Float64Var(&importance, "importance", 0, "from 0 to 1")
-	flags.StringVar(&metadata, "metadata", "", "a JSON object kept beside the value")
+	flags.StringVar(&metadata, "metadata", "", "a JSON object kept with the value")
 	flags.StringVar(&expires, "expires", "", `when the memory expires, for example "in 2h" or 2030-01-31`)
 	flags.StringSliceVar(&supersedes, "supersedes", nil, "keys that this memory replaces")
 	flags.StringSliceVar(&links, "links", nil, "keys of related memories")
@@ -491,9 +491,9 @@ func (a *app) listChains(ctx context.Context) error {
 		case r.Fault != "":
 			state = "BROKEN: " + r.Fault
 		case r.Unchecked > 0:
-			state = fmt.Sprintf("whole as far as it was checked: %d events were not", r.Unchecked)
+			state = fmt.Sprintf("intact as far as it was checked: %d events were not checked", r.Unchecked)
 		}
-		a.printf("%s  %s%s\n    %d events from %s to %s, %s\n", r.Chain, a.bold(r.Remote), a.dim(by(strings.Join(r.Agents, ", "))), r.Events, clock(r.From), clock(r.Until), state)
+		a.printf("%s  %s%s\n    %s from %s to %s, %s\n", r.Chain, a.bold(r.Remote), a.dim(by(strings.Join(r.Agents, ", "))), counted(r.Events, "event"), clock(r.From), clock(r.Until), state)
 	}
 	return nil
 }
@@ -582,7 +582,7 @@ func (a *app) printHistoryRow(r historyRow) {
 
 func (a *app) printExtent(branch string, oldest, latest *time.Time) error {
 	if oldest == nil || latest == nil || oldest.IsZero() {
-		return a.printf("branch %s holds nothing yet\n", branch)
+		return a.printf("branch %s is empty\n", branch)
 	}
 	return a.printf("branch %s: from %s to %s\n", branch, clock(*oldest), clock(*latest))
 }
@@ -663,7 +663,7 @@ func (a *app) namespacesCommand() *cobra.Command {
 		case len(answer.Namespaces) == 0:
 			return a.notef("there are no memories yet%s\n", a.onBranch())
 		case answer.More > 0:
-			return a.notef("%d more are left out\n", answer.More)
+			return a.notef("%d more are not shown\n", answer.More)
 		}
 		return nil
 	}

@@ -110,11 +110,11 @@ func (a *app) tellMigrated(m fileReport) error {
 		}
 	}
 	for _, l := range m.Left {
-		if err := a.notef("%s:%d: %s is left: %s\n", m.File, l.Line, l.Name, l.Why); err != nil {
+		if err := a.notef("%s:%d: %s is unchanged: %s\n", m.File, l.Line, l.Name, l.Why); err != nil {
 			return err
 		}
 	}
-	return a.notef("%s: %d rewritten, %d left\n", m.File, len(m.Changes), len(m.Left))
+	return a.notef("%s: %d rewritten, %d unchanged\n", m.File, len(m.Changes), len(m.Left))
 }
 
 func (a *app) textOf(path string) (string, error) {

@@ -106,12 +106,12 @@ func (b *bucketBackup) run(ctx context.Context, a *app) error {
 	case b.every == 0:
 		return b.once(ctx, a, b.incremental)
 	}
-	if err := a.notef("an increment every %s, until interrupted: if this machine is lost, so is what was stored in the last %[1]s, and while its increment was uploaded\n", b.every); err != nil {
+	if err := a.notef("an increment every %s until interrupted: losing this machine loses the writes of the last %[1]s and of the upload\n", b.every); err != nil {
 		return err
 	}
 	for next := time.NewTicker(b.every); ; {
 		if err := b.goOn(ctx, a); err != nil && ctx.Err() == nil {
-			if err := a.notef("%v; tried again in %s\n", err, b.every); err != nil {
+			if err := a.notef("%v; trying again in %s\n", err, b.every); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func (a *app) spool(place string) (string, error) {
 	}
 	caches, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("find the folder for a backup on its way: %w", err)
+		return "", fmt.Errorf("find the folder for an unfinished backup: %w", err)
 	}
 	sum := sha256.Sum256([]byte(data + "\n" + a.elsewhere.admin + "\n" + place))
 	return filepath.Join(caches, "alcove", "uploads", hex.EncodeToString(sum[:8])), nil
@@ -216,7 +216,7 @@ func chainLine(s objects.Summary) string {
 	case s.Parts == 0:
 		return "its first upload is not complete"
 	}
-	return fmt.Sprintf("%d parts, %d bytes, to version %d; restored as of %s to %s", s.Parts, s.Bytes, s.Newest, s.From.Format(time.RFC3339), s.Until.Format(time.RFC3339))
+	return fmt.Sprintf("%s, %d bytes, to version %d; can be restored as of %s to %s", counted(s.Parts, "part"), s.Bytes, s.Newest, s.From.Format(time.RFC3339), s.Until.Format(time.RFC3339))
 }
 
 // momentOf is a moment that a flag names; zero: none.
@@ -226,7 +226,7 @@ func momentOf(text string) (time.Time, error) {
 	}
 	at, ok := moment.Parse(text, time.Now())
 	if !ok {
-		return at, &usageError{fmt.Errorf("--as-of %.100q is no moment: write 2026-01-31, a time such as 2026-01-31T12:00:00Z, \"1h ago\" or yesterday", text)}
+		return at, &usageError{fmt.Errorf("--as-of %.100q is not a time: write 2026-01-31, a time such as 2026-01-31T12:00:00Z, \"1h ago\" or yesterday", text)}
 	}
 	return at, nil
 }

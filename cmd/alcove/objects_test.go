@@ -203,9 +203,9 @@ func TestAMachineThatIsLostLosesWhatWasStoredSinceTheLastIncrement(t *testing.T)
 	c := u.command(u.dir, u.server.URL, "backup", u.place(), "--every", "10s")
 	must.Do(t, c.Start())
 	parts := func() string { return u.bucket(u.dir, "backup", u.place(), "--list") }
-	await.That(t, "a backup is in the bucket", func() bool { return strings.Contains(parts(), " 1 parts") })
+	await.That(t, "a backup is in the bucket", func() bool { return strings.Contains(parts(), " 1 part,") })
 	u.says("store", "plan", "chestnut")
-	await.That(t, "an increment is in the bucket", func() bool { return !strings.Contains(parts(), " 1 parts") })
+	await.That(t, "an increment is in the bucket", func() bool { return !strings.Contains(parts(), " 1 part,") })
 	u.says("store", "plan", "hazelnut")
 	must.Do(t, c.Process.Kill())
 	_ = c.Wait() // it was killed

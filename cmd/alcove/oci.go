@@ -85,7 +85,7 @@ func (a *app) pulled(ctx context.Context, name string, from sourceFlags) (i oper
 func (a *app) withClaims(ctx context.Context, client oci.Client, r oci.Reference, artifact oci.Artifact) ([]byte, error) {
 	claims, refused := client.Claims(ctx, r, artifact)
 	for _, why := range refused {
-		a.notef("note: a signature of cosign is left out: %s\n", terminal.Line(why.Error()))
+		a.notef("note: a cosign signature is ignored: %s\n", terminal.Line(why.Error()))
 	}
 	data, err := claims.Beside(artifact.Signature)
 	if err != nil {
@@ -101,7 +101,7 @@ func checkArtifact(a oci.Artifact) error {
 		return err
 	}
 	if a.Manifest != nil && !bytes.Equal(a.Manifest, manifest) {
-		return errors.New("the manifest beside the module is not the one in it")
+		return errors.New("the manifest next to the module differs from the one in it")
 	}
 	if len(a.Signature) == 0 {
 		return nil
@@ -201,7 +201,7 @@ keys did not sign, and nothing is written.`,
 	from.registryFlags(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: last part of the repository name, with .wasm)")
 	c.Flags().StringArrayVar(&keys, "key", nil, "required public key, as file or text; one of cosign as PEM; repeatable")
-	c.Flags().BoolVar(&proven, "provenance", false, "require provenance signed by each --key, and write it, too")
+	c.Flags().BoolVar(&proven, "provenance", false, "require provenance signed by each --key, and also write it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := oci.Parse(args[0])
 		if err != nil {

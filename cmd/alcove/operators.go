@@ -14,7 +14,7 @@ func (a *app) operatorCommand() *cobra.Command {
 		Use: "operator", Short: "Manage the people who operate the server from other machines",
 		Long: `Make, list and revoke keys of operators, for a server that serves them with alcove serve --admin-listen. The user of the data directory needs
 none. Roles: a viewer sees how the server is, its families, grants and audit log, and nothing that agents know; an approver also decides
-about families and changes that wait, and takes back; an admin does everything.`,
+about families and changes that wait, and undoes; an admin does everything.`,
 	}
 	c.AddCommand(a.operatorCreateCommand(), a.operatorListCommand(), a.operatorRevokeCommand())
 	return c
@@ -24,8 +24,8 @@ func (a *app) operatorCreateCommand() *cobra.Command {
 	var r operator.OperatorRequest
 	var role string
 	c := &cobra.Command{
-		Use: "create NAME", Short: "Make the key of an operator", Args: arguments(1, 1),
-		Long:    "Make the key of an operator. It is printed once.",
+		Use: "create NAME", Short: "Create the key of an operator", Args: arguments(1, 1),
+		Long:    "Create the key of an operator. It is printed once.",
 		Example: "  alcove operator create ann --role approver --expires 90d",
 		RunE: func(c *cobra.Command, args []string) error {
 			parsed, err := operator.ParseRole(role)
@@ -86,7 +86,7 @@ func (a *app) operatorRevokeCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(gone)
 			}
-			return a.printf("%s is no operator any more\n", terminal.Line(gone.Name))
+			return a.printf("%s is no longer an operator\n", terminal.Line(gone.Name))
 		},
 	}
 }

@@ -201,9 +201,9 @@ func TestWhoHasNoCertificateOrNoKeyOperatesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ secret, cert, says string }{
 		"a certificate of another authority": {made.Secret, "strange-laptop", "reach the server"},
 		"no certificate of clients":          {made.Secret, "server", "reach the server"},
-		"a key of nobody":                    {"alcove_operator_x", "laptop", "is no operator's"},
-		"an API key":                         {s.Issue("bob", server.EveryRight, "*").Secret, "laptop", "is no operator's"},
-		"the token":                          {s.Token(), "laptop", "is no operator's"},
+		"a key of nobody":                    {"alcove_operator_x", "laptop", "is not an operator's"},
+		"an API key":                         {s.Issue("bob", server.EveryRight, "*").Secret, "laptop", "is not an operator's"},
+		"the token":                          {s.Token(), "laptop", "is not an operator's"},
 		"no key":                             {"", "laptop", "give --client-cert and --client-key"},
 	} {
 		if said, err := own.operate(s, c.secret, c.cert, "family", "list"); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -216,7 +216,7 @@ func TestWhoHasNoCertificateOrNoKeyOperatesNothing(t *testing.T) {
 	if _, err := operator.Call(t.Context(), s.Acts, operator.RevokeOperator, operator.OperatorName{Name: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := own.operate(s, made.Secret, "laptop", "family", "list"); err == nil || !strings.Contains(err.Error(), "is no operator's") {
+	if _, err := own.operate(s, made.Secret, "laptop", "family", "list"); err == nil || !strings.Contains(err.Error(), "is not an operator's") {
 		t.Errorf("with a revoked key: %v, want a refusal", err)
 	}
 	said, err := operator.Call(t.Context(), s.Acts, operator.ListDenials, operator.AuditQuery{})

@@ -70,7 +70,7 @@ func giftInWords(g operator.PostureGift) string {
 	said := strings.Join(g.Gives, ", ")
 	switch {
 	case g.Decided:
-		return said + ": by what an operator granted alone; alcove family grant " + g.Family + " --posture has it follow the posture"
+		return said + ": by an operator's grants only; alcove family grant " + g.Family + " --posture has it follow the posture"
 	case len(g.Lacks) == 0:
 		return said + ": on"
 	case len(g.Denied) > 0:
@@ -88,7 +88,7 @@ func (a *app) postureSetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set " + strings.Join(names, "|"), Short: "Choose the posture of the data directory", Args: arguments(1, 1),
 		Long: `Choose the posture of the data directory. What changes is shown before: in alcove.lock, and for each family. No grant changes, so that
-setting the former posture again takes it back; alcove unlock takes back locked. Personal is refused for a server with API keys, or
+setting the former posture again undoes it; alcove unlock undoes locked. Personal is refused for a server with API keys, or
 one that other machines can connect to, unless --shared says that it is meant.`,
 		Example: "  alcove posture set careful\n  alcove posture set personal --dry-run",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -136,17 +136,17 @@ func (a *app) setPosture(c *cobra.Command, p operator.Posture, f postureFlags) e
 	if err := a.printf("the posture is %s\n", p); err != nil || before.Posture == p {
 		return err
 	}
-	return a.notef("alcove posture set %s takes it back\n", before.Posture)
+	return a.notef("alcove posture set %s undoes it\n", before.Posture)
 }
 
 // lockBy locks the data directory, which is the posture locked.
 func (a *app) lockBy(c *cobra.Command, f postureFlags) error {
 	if f.shared {
-		return &usageError{errors.New("--shared is of the posture personal")}
+		return &usageError{errors.New("--shared is for the posture personal")}
 	}
 	lock := a.lockCommand()
 	lock.SetContext(c.Context())
-	if err := a.notef("alcove lock does this: families run as alcove.lock says, what the posture personal gives ends, and only alcove unlock takes it back\n"); err != nil || f.dryRun {
+	if err := a.notef("use alcove lock: families then run as alcove.lock says, without what the posture personal gives, and only alcove unlock undoes it\n"); err != nil || f.dryRun {
 		return err
 	}
 	if ok, err := a.agreed(f.yes); err != nil || !ok {
@@ -196,7 +196,7 @@ func examinePosture(dir string) finding {
 		says += "; also for others who use the server"
 	}
 	if _, err := os.Stat(owner.LockPath(dir)); errors.Is(err, fs.ErrNotExist) && l.Posture == "" && !l.Locked {
-		says = "personal as soon as the first server has it; alcove serve --posture careful chooses otherwise"
+		says = "personal, which the first server sets; alcove serve --posture careful chooses otherwise"
 	}
 	return finding{"posture", fine, says}
 }

@@ -26,6 +26,19 @@ func (a *app) printf(layout string, args ...any) error {
 // notef prints to standard error: notes, warnings and errors.
 func (a *app) notef(layout string, args ...any) error { return a.err.Printf(layout, args...) }
 
+// counted returns a noun with its count.
+func counted[N int | int64 | uint64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	case strings.HasSuffix(noun, "ch"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func (a *app) printJSON(v any) error {
 	a.stopWorking()
 	return a.out.JSON(v)

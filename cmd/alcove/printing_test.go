@@ -219,7 +219,7 @@ func (p printing) check(t *testing.T, s scene) {
 		t.Errorf("%q shows nothing that would steer:\n%s%s", p.args, out, errs)
 	}
 	if slices.Contains(p.args, "--json") && strings.HasPrefix(out, "{") && !isJSON(out) {
-		t.Errorf("%q prints what is no JSON: %.300q", p.args, out)
+		t.Errorf("%q prints what is not JSON: %.300q", p.args, out)
 	}
 }
 

@@ -203,7 +203,7 @@ func (a *app) projectHere() (string, error) {
 func (a *app) ofFolderOrNone(folder string) string {
 	name, err := a.ofFolder(folder)
 	if err != nil {
-		_ = a.notef("alcove: warning: searches keep to no project: %s\n", err) // as far as it can be said
+		_ = a.notef("alcove: warning: searches are not limited to a project: %s\n", err) // as far as it can be said
 	}
 	return name
 }
@@ -388,7 +388,7 @@ func (a *app) examineProject() finding {
 	}
 	p := a.placeHere(names)
 	if p.Namespace == "" {
-		return finding{"project", noted, "the current folder is gone, and belongs to none"}
+		return finding{"project", noted, "the current folder is gone, and belongs to no project"}
 	}
 	says := map[project.Why]string{
 		project.ByLink:   p.Folder + " is linked to it",

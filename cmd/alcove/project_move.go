@@ -32,7 +32,7 @@ func (a *app) projectRenameCommand() *cobra.Command {
 records of families move there, on all branches, in commits of up to 2,000. Whatever ends the command, each is in one of the two, and
 the same command completes it. Histories, events of the log, subscriptions and seals stay under the former name.
 
-alcove project undo takes it back.`,
+alcove project undo undoes it.`,
 		Example: `  alcove project rename acme/app acme/shop --dry-run`,
 		Args:    arguments(2, 2), RunE: func(c *cobra.Command, args []string) error { return a.moveProject(c.Context(), m, args) },
 	}
@@ -48,7 +48,7 @@ func (a *app) projectMergeCommand() *cobra.Command {
 it before anything is changed, and are listed, unless --strategy takes a side: source (of NAME), target (of INTO) or newest. Of records of
 families that differ, the newer one is taken unless the strategy says otherwise.
 
-alcove project undo takes it back.`,
+alcove project undo undoes it.`,
 		Example: `  alcove project merge notes-1a2b3c4d acme/app --dry-run
   alcove project merge notes-1a2b3c4d acme/app --strategy newest`,
 		Args: arguments(2, 2), RunE: func(c *cobra.Command, args []string) error { return a.moveProject(c.Context(), m, args) },
@@ -86,7 +86,7 @@ func (a *app) moveProject(ctx context.Context, m projectMove, args []string) (er
 	}
 	done, err := call(ctx, a, operator.MoveMemories, m.request(id, false))
 	if err != nil {
-		return fmt.Errorf("%w (%s leads to %s by now; the same command moves the rest, alcove project undo takes it back)", err, m.from, m.to)
+		return fmt.Errorf("%w (%s leads to %s by now; the same command moves the rest, alcove project undo undoes it)", err, m.from, m.to)
 	}
 	return a.printMove(m, id, done)
 }
@@ -163,21 +163,21 @@ func (a *app) printMove(m projectMove, id string, done operator.MovedMemories) e
 		a.printf("differs  %s\n", differing(c))
 	}
 	for _, collection := range slices.Sorted(maps.Keys(done.Records)) {
-		a.printf("moves    %d records of %s\n", done.Records[collection], collection)
+		a.printf("moves    %s of %s\n", counted(done.Records[collection], "record"), collection)
 	}
 	for _, collection := range slices.Sorted(maps.Keys(done.Left)) {
-		a.printf("stays    %d entries of %s\n", done.Left[collection], collection)
+		a.printf("stays    %s of %s\n", counted(done.Left[collection], "entry"), collection)
 	}
 	verb := "moved"
 	if m.dry {
 		verb = "to move"
 	}
-	err := a.printf("%d memories %s from %s to %s, %d were there already, %d keys differ\n",
-		done.Memories, verb, m.from, m.to, done.Same, done.Clashes)
+	err := a.printf("%s %s from %s to %s, %d were there already, %d keys differ\n",
+		counted(done.Memories, "memory"), verb, m.from, m.to, done.Same, done.Clashes)
 	if m.dry {
 		return errors.Join(err, a.notef("Nothing was changed: repeat it without --dry-run.\n"))
 	}
-	return errors.Join(err, a.printf("%s leads to %s; alcove project undo takes it back\n", m.from, m.to))
+	return errors.Join(err, a.printf("%s leads to %s; alcove project undo undoes it\n", m.from, m.to))
 }
 
 // differing tells what is taken for a key of both projects.
@@ -214,7 +214,7 @@ for those that were changed since, which are listed. What was stored since stays
 					return a.undoMove(c.Context(), m)
 				}
 			}
-			return notFound("no rename or merge is known that could be taken back")
+			return notFound("there is no rename or merge to undo")
 		},
 	}
 }
@@ -237,7 +237,7 @@ func (a *app) undoMove(ctx context.Context, m project.Move) error {
 	for _, id := range slices.Backward(commits) {
 		done, err := call(ctx, a, operator.UndoFamily, operator.UndoRequest{Call: id, Since: m.At.Add(-time.Hour), Apply: true})
 		if err != nil {
-			return fmt.Errorf("%w (the same command takes back the rest)", err)
+			return fmt.Errorf("%w (repeat the command to undo the rest)", err)
 		}
 		for _, e := range done.Kept {
 			err = errors.Join(err, a.notef("keep  %s: %s\n", reversed(e), e.Why))
@@ -261,5 +261,5 @@ func (a *app) undoMove(ctx context.Context, m project.Move) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"from": m.From, "to": m.To, "memories": reverted})
 	}
-	return a.printf("%d memories are where they were; %s is a project of its own again\n", reverted, m.From)
+	return a.printf("moved back %s; %s is a separate project again\n", counted(reverted, "memory"), m.From)
 }

@@ -92,12 +92,12 @@ func more(out *strings.Builder, all, listed int) {
 // writeWitnesses says who may have it where nothing can be found.
 func (a *app) writeWitnesses(out *strings.Builder, done operator.Purged) {
 	if len(done.Families) > 0 {
-		fmt.Fprint(out, "\nthese families saw it or could; what they put in other words cannot be found:\n")
+		fmt.Fprint(out, "\nthese families saw it or could; paraphrases of it cannot be found:\n")
 	}
 	for _, f := range done.Families {
 		var saw []string
 		if len(f.Hooks) > 0 {
-			saw = append(saw, "its hooks "+strings.Join(f.Hooks, ", ")+" are given every memory")
+			saw = append(saw, "its hooks "+strings.Join(f.Hooks, ", ")+" receive every memory")
 		}
 		if f.Reads {
 			saw = append(saw, "it may read there when it is called")
@@ -111,13 +111,13 @@ func (a *app) writeWitnesses(out *strings.Builder, done operator.Purged) {
 		fmt.Fprintf(out, "  %s: %s\n      alcove purge --family %s --yes    erases all that it keeps\n", terminal.Line(f.Family).String(), strings.Join(saw, "; "), word(f.Family))
 	}
 	if len(done.Outside) > 0 {
-		fmt.Fprint(out, "\nit may have been sent to servers outside, which this does not reach:\n")
+		fmt.Fprint(out, "\nit may have been sent to external servers, which a purge does not reach:\n")
 	}
 	for _, o := range done.Outside {
 		fmt.Fprintf(out, "  %s\n", terminal.Line(o).String())
 	}
 	if len(done.Erased) > 0 {
-		fmt.Fprint(out, "\nbackups and exports from before still have it: make a full backup, then delete them\n")
+		fmt.Fprint(out, "\nearlier backups and exports still have it: make a full backup, then delete them\n")
 	}
 }
 

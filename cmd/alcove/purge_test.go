@@ -36,7 +36,7 @@ func TestAPurgeSaysWhatItErasedWhatItDidNotAndWhoSawIt(t *testing.T) {
 		`alcove purge --yes --namespace work --collection notes/list 'it'\''s'`,
 		"alcove purge --yes --namespace work -- -twin",
 		"alcove purge --yes --namespace work --branch f --event 7",
-		"its hooks store, stored are given every memory; it may read there when it is called; 2 of the copies were its own",
+		"its hooks store, stored receive every memory; it may read there when it is called; 2 of the copies were its own",
 		"alcove purge --family notes --yes", "embedder local at http://127.0.0.1:11434", "make a full backup",
 	} {
 		if !strings.Contains(said, want) {

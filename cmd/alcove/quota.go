@@ -35,7 +35,7 @@ func (a *app) quotaSetCommand() *cobra.Command {
 	flags.Int64Var(&r.Quota.Memories, "memories", 1000, "memories a day; 0: unlimited")
 	flags.Int64Var(&r.Quota.Links, "links", 5000, "links a day; 0: unlimited")
 	flags.Int64Var(&r.Quota.Bytes, "bytes", 100<<20, "bytes of its memories; 0: unlimited")
-	flags.Int64Var(&r.Quota.Total.Memories, "total-memories", 0, "memories that the namespace holds, whoever wrote them; those that are there are counted now; 0: unlimited")
+	flags.Int64Var(&r.Quota.Total.Memories, "total-memories", 0, "memories in the namespace, of all agents, existing ones included; 0: unlimited")
 	flags.Int64Var(&r.Quota.Total.Links, "total-links", 0, "links of these memories; 0: unlimited")
 	flags.Int64Var(&r.Quota.Total.Bytes, "total-bytes", 0, "bytes of these memories; 0: unlimited")
 	return c

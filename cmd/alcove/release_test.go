@@ -99,7 +99,7 @@ func TestVersionCheckVerifiesADownloadAndAsksNobody(t *testing.T) {
 		release, want string
 		args          []string
 	}{
-		{"", "no command looks for newer versions", []string{"--check"}},
+		{"", "no command checks for newer versions", []string{"--check"}},
 		{catalogued, "signed by " + public + ":\n  alcove-linux-amd64.deb\n  alcove.rb\n", []string{"--check", good}},
 		{"", "signed by " + public, []string{"--check", good, "--key", public}},
 		{"", "give it with --key", []string{"--check", good}},

@@ -136,7 +136,7 @@ func TestEveryClientCommandWorksWithAServerElsewhere(t *testing.T) {
 	bob.runs(0, "ann", "call", "memory_recall", `{"key":"tea","verbose":true}`)
 	bob.runs(0, "latest version", "status")
 	bob.runs(0, "forked idea", "branch", "fork", "idea")
-	bob.runs(0, "on idea now", "branch", "switch", "idea")
+	bob.runs(0, "switched to idea", "branch", "switch", "idea")
 	bob.runs(0, "stored tea", "store", "tea", "Ann drinks assam")
 	ann.runs(0, "Ann drinks oolong", "recall", "tea")
 	bob.runs(0, "Ann drinks assam", "recall", "tea")

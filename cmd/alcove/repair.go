@@ -46,7 +46,7 @@ func (a *app) printDamage(r datadir.Repaired) error {
 	if err := a.printFaults(r.Faults); err != nil || len(r.Faults) == 0 {
 		return err
 	}
-	return a.printf("%d faults: alcove repair mends them\n", len(r.Faults))
+	return a.printf("%s: alcove repair repairs them\n", counted(len(r.Faults), "fault"))
 }
 
 func (a *app) printFaults(faults []string) error {
@@ -70,5 +70,5 @@ func (a *app) printRepaired(r datadir.Repaired) error {
 			return err
 		}
 	}
-	return a.printf("%d versions are in the store again, %d records were set aside; the old file and a report are in %s\n", r.Entries, len(r.Aside), r.Folder)
+	return a.printf("%s recovered, %s set aside; the old file and a report are in %s\n", counted(r.Entries, "version"), counted(len(r.Aside), "record"), r.Folder)
 }

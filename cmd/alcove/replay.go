@@ -99,7 +99,7 @@ func (a *app) replay(ctx context.Context, f replayFlags, args []string) error {
 	if a.asJSON {
 		return a.printJSON(fields{"calls": list, "different": different, "skipped": skipped, "applied": f.apply})
 	}
-	return a.notef("%d calls, %d skipped, %d with another outcome. %s\n", len(list), skipped, different, map[bool]string{true: "They were applied.", false: "Nothing was written."}[f.apply])
+	return a.notef("%s, %d skipped, %d with another outcome. %s\n", counted(len(list), "call"), skipped, different, map[bool]string{true: "They were applied.", false: "Nothing was written."}[f.apply])
 }
 
 // entries reads the calls to replay.

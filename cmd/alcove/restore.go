@@ -46,7 +46,7 @@ func (a *app) printImportedBundle(dir string, r datadir.Restored) error {
 
 func restoredLines(s hostsettings.Restored) (lines []string) {
 	for _, name := range s.Kept {
-		lines = append(lines, name+" is the one that the directory had")
+		lines = append(lines, name+" of the directory is kept")
 	}
 	for _, f := range s.Families {
 		lines = append(lines, restoredFamily(f))
@@ -64,7 +64,7 @@ func restoredLines(s hostsettings.Restored) (lines []string) {
 		lines = append(lines, "endpoints: "+strings.Join(s.Endpoints, ", ")+"; their keys are not in a backup")
 	}
 	if s.Audit > 0 {
-		lines = append(lines, "the audit log is restored up to the backup, and goes on behind it: alcove audit verify --anchor FILE compares it with heads that were kept elsewhere")
+		lines = append(lines, "the audit log is restored up to the backup and continues after it: alcove audit verify --anchor FILE compares it with heads that were kept elsewhere")
 	}
 	if s.Embedders {
 		lines = append(lines, "embedders.json is restored; keys and models are not in a backup")

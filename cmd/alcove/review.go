@@ -100,7 +100,7 @@ func (a *app) noteInstalled(ctx context.Context, name string, module []byte, dry
 	if !dryRun {
 		return
 	}
-	a.notef("%s %s is new here, and asks for:\n", terminal.Line(family), terminal.Line(report.Manifest.Version))
+	a.notef("%s %s is new here, and requests:\n", terminal.Line(family), terminal.Line(report.Manifest.Version))
 	for _, l := range review.Compare(nil, report.Manifest) {
 		if l.Kind != "schema" && l.Kind != "description" {
 			a.notef("%s\n", differenceText(l))

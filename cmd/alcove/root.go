@@ -33,9 +33,9 @@ func (a *app) rootAddCommand() *cobra.Command {
   alcove family grant vault file.read=vault file.write=vault`,
 	}
 	flags := c.Flags()
-	flags.BoolVar(&r.ReadOnly, "read-only", false, "let nothing write there")
+	flags.BoolVar(&r.ReadOnly, "read-only", false, "read-only")
 	flags.StringVar(&r.Namespace, "namespace", "", "the namespace that a caller needs a right to (default: every one)")
-	flags.Int64Var(&r.MaxBytes, "max-bytes", 0, "how much all files there may have before nothing more is written (default: 1 GiB)")
+	flags.Int64Var(&r.MaxBytes, "max-bytes", 0, "the largest total size of its files (default: 1 GiB)")
 	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if r.Dir, err = directory(args[1]); err != nil {

@@ -72,7 +72,7 @@ func (a *app) installService(ctx context.Context, flags []string) error {
 	}
 	serve := a.serveCommand()
 	if err := serve.ParseFlags(flags); err != nil || serve.Flags().NArg() > 0 {
-		return &usageError{fmt.Errorf("%q are no flags of alcove serve: see alcove serve --help", flags)}
+		return &usageError{fmt.Errorf("%q are not flags of alcove serve: see alcove serve --help", flags)}
 	}
 	if on, _ := serve.Flags().GetBool("auto"); on {
 		return &usageError{errors.New("--auto is for servers that clients start, not for services")}
@@ -105,7 +105,7 @@ func (a *app) installService(ctx context.Context, flags []string) error {
 		return err
 	}
 	if busy != nil {
-		if err := a.notef("alcove: note: %s\n", "another server has the data directory: the service begins to serve when that one ends"); err != nil {
+		if err := a.notef("alcove: note: %s\n", "another server has the data directory: the service starts serving when that server ends"); err != nil {
 			return err
 		}
 	}

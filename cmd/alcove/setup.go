@@ -48,7 +48,7 @@ order. With --url, the clients use that server. For other clients, use alcove co
 	flags.BoolVar(&s.dryRun, "dry-run", false, "show the changes, and write nothing")
 	flags.StringVar(&s.posture, "posture", "", "how much the built-in families do by themselves: personal, careful or locked, as alcove posture set says (default: as before; a new memory begins with personal)")
 	flags.StringVar(&s.profile, "profile", "", profileUsage)
-	flags.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
+	flags.BoolVar(&s.undo, "undo", false, "undo what setup wrote")
 	return c
 }
 
@@ -132,7 +132,7 @@ func (a *app) checkSetupPosture(s setup) error {
 	case !slices.Contains(registry.Postures(), operator.Posture(s.posture)):
 		return &usageError{fmt.Errorf("unknown posture %.40q: use personal, careful or locked", s.posture)}
 	case s.undo:
-		return &usageError{errors.New("--undo takes back what setup wrote for clients: alcove posture set changes the posture")}
+		return &usageError{errors.New("--undo undoes what setup wrote for clients: alcove posture set changes the posture")}
 	case a.elsewhere.url != "":
 		return &usageError{errors.New("the posture of a server elsewhere is chosen there, with alcove posture set")}
 	}
@@ -260,7 +260,7 @@ func (a *app) carryOut(j *clients.Journal, changes []clients.Change, s setup) er
 	if s.undo {
 		return a.notef("restart the clients\n")
 	}
-	return a.notef("restart the clients; alcove doctor says whether each is connected, and alcove setup --undo takes this back\n")
+	return a.notef("restart the clients; alcove doctor says whether each is connected, and alcove setup --undo undoes this\n")
 }
 
 // makeChanges makes changes. What keeps one from being made keeps no other.
@@ -281,7 +281,7 @@ func (a *app) makeChanges(j *clients.Journal, changes []clients.Change) (made ma
 		}
 		kept := ""
 		if backup != "" {
-			kept = "; what it was is in " + filepath.Base(backup)
+			kept = "; the original is in " + filepath.Base(backup)
 		}
 		done := "wrote"
 		if c.After == nil {
@@ -335,7 +335,7 @@ func (a *app) difference(c clients.Change) string {
 
 func (a *app) printChanges(changes []clients.Change, undo bool) error {
 	if undo && len(changes) == 0 {
-		return a.notef("setup has written nothing here that could be taken back\n")
+		return a.notef("setup has written nothing here that could be undone\n")
 	}
 	for _, c := range changes {
 		title := c.Client
@@ -345,7 +345,7 @@ func (a *app) printChanges(changes []clients.Change, undo bool) error {
 		if !c.Differs() {
 			state := "is connected already"
 			if undo {
-				state = "has nothing of it any more"
+				state = "no longer has an entry"
 			}
 			if err := a.printf("%s  %s %s\n", a.bold(title), c.Path, state); err != nil {
 				return err
@@ -365,7 +365,7 @@ func (a *app) agreed(yes bool) (bool, error) {
 		return true, nil
 	}
 	if a.asJSON || !isTerminal(a.in) {
-		return false, &usageError{errors.New("nothing was written, since nobody can be asked here: repeat the command with --yes")}
+		return false, &usageError{errors.New("nothing was written, since there is no terminal to ask: repeat the command with --yes")}
 	}
 	if err := a.notef("Write these changes? [y/N] "); err != nil {
 		return false, err

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	ofAgent     = "ssh-agent:" // begins a key that the agent of SSH has
+	ofAgent     = "ssh-agent:" // begins a key that the SSH agent has
 	agentWithin = 2 * time.Minute
 	signWithin  = 2 * time.Minute // for a command, which may ask a person
 	longestMade = 4 << 10         // bytes that a command prints
@@ -46,7 +46,7 @@ type keySigner struct {
 func signerOf(s crypto.Signer) (keySigner, error) {
 	public, ok := s.Public().(ed25519.PublicKey)
 	if !ok {
-		return keySigner{}, errors.New("the key is none of Ed25519")
+		return keySigner{}, errors.New("the key is not an Ed25519 key")
 	}
 	return keySigner{s, signature.FormatPublic(public)}, nil
 }
@@ -111,7 +111,7 @@ func sealedPair(key ed25519.PrivateKey, passphrase string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// signerOfAgent is the key of Ed25519 in the agent of SSH whose comment, fingerprint or public text is wanted; empty: its only one.
+// signerOfAgent is the key of Ed25519 in the SSH agent whose comment, fingerprint or public text is wanted; empty: its only one.
 func (a *app) signerOfAgent(ctx context.Context, wanted string) (keySigner, error) {
 	path := a.env("SSH_AUTH_SOCK")
 	if path == "" {
@@ -120,7 +120,7 @@ func (a *app) signerOfAgent(ctx context.Context, wanted string) (keySigner, erro
 	d := net.Dialer{Timeout: agentWithin}
 	conn, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
-		return keySigner{}, fmt.Errorf("reach the agent of SSH: %w", err)
+		return keySigner{}, fmt.Errorf("reach the SSH agent: %w", err)
 	}
 	if err := conn.SetDeadline(time.Now().Add(agentWithin)); err != nil {
 		return keySigner{}, err
@@ -128,7 +128,7 @@ func (a *app) signerOfAgent(ctx context.Context, wanted string) (keySigner, erro
 	client := agent.NewClient(conn)
 	list, err := client.List()
 	if err != nil {
-		return keySigner{}, fmt.Errorf("ask the agent of SSH for its keys: %w", err)
+		return keySigner{}, fmt.Errorf("ask the SSH agent for its keys: %w", err)
 	}
 	var found []agentSigner
 	for _, k := range list {
@@ -138,12 +138,12 @@ func (a *app) signerOfAgent(ctx context.Context, wanted string) (keySigner, erro
 		}
 	}
 	if len(found) != 1 {
-		return keySigner{}, fmt.Errorf("the agent of SSH has %d keys of Ed25519 named %.100q: name one by its comment or its fingerprint, as ssh-add -l shows them", len(found), wanted)
+		return keySigner{}, fmt.Errorf("the SSH agent has %d Ed25519 keys named %.100q: name one by its comment or its fingerprint, as ssh-add -l shows them", len(found), wanted)
 	}
 	return signerOf(found[0])
 }
 
-// agentSigner signs by the agent of SSH, which keeps the secret.
+// agentSigner signs by the SSH agent, which keeps the secret.
 type agentSigner struct {
 	agent  agent.Agent
 	key    ssh.PublicKey
@@ -170,7 +170,7 @@ func (s agentSigner) Public() crypto.PublicKey { return s.public }
 func (s agentSigner) Sign(_ io.Reader, text []byte, _ crypto.SignerOpts) ([]byte, error) {
 	made, err := s.agent.Sign(s.key, text)
 	if err != nil {
-		return nil, fmt.Errorf("have the agent of SSH sign: %w", err)
+		return nil, fmt.Errorf("have the SSH agent sign: %w", err)
 	}
 	return made.Blob, nil
 }
@@ -221,7 +221,7 @@ func (s commandSigner) Sign(_ io.Reader, text []byte, _ crypto.SignerOpts) ([]by
 		made = raw
 	}
 	if len(made) != ed25519.SignatureSize {
-		return nil, fmt.Errorf("the command %s printed %d bytes: a signature of Ed25519 has %d, or is their Base64", s.words[0], len(made), ed25519.SignatureSize)
+		return nil, fmt.Errorf("the command %s printed %d bytes: an Ed25519 signature has %d, or is their Base64", s.words[0], len(made), ed25519.SignatureSize)
 	}
 	return made, nil
 }

@@ -123,7 +123,7 @@ func TestTheAgentOfSSHSignsAndItsPublicKeyIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.run("family", "sign", f.path("said.wasm"), "--key", "ssh-agent:nobody"); err == nil || !strings.Contains(err.Error(), "has 0 keys of Ed25519") {
+	if _, err := f.run("family", "sign", f.path("said.wasm"), "--key", "ssh-agent:nobody"); err == nil || !strings.Contains(err.Error(), "has 0 Ed25519 keys") {
 		t.Errorf("a key that the agent does not have: %v, want that it has none", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestACommandSignsAndWhatItPrintsIsVerified(t *testing.T) {
 	}
 	f.write("sign.sh", []byte("#!/bin/sh\ncat > "+f.path("message")+"\ncat "+f.path("printed")+"\n"), 0o700)
 	sign := []string{"family", "sign", f.path("said.wasm"), "--sign-command", f.path("sign.sh"), "--public", signature.FormatPublic(public)}
-	for printed, want := range map[string]string{"none": "printed 4 bytes", base64.StdEncoding.EncodeToString(make([]byte, 64)): "does not belong to the public key", strings.Repeat("x", 8<<10): "signature of Ed25519 has 64"} {
+	for printed, want := range map[string]string{"none": "printed 4 bytes", base64.StdEncoding.EncodeToString(make([]byte, 64)): "does not belong to the public key", strings.Repeat("x", 8<<10): "an Ed25519 signature has 64"} {
 		f.write("printed", []byte(printed), 0o600)
 		if _, err := f.run(sign...); err == nil || !strings.Contains(err.Error(), want) && len(printed) < 5000 {
 			t.Errorf("a command that prints %.40q: %v, want %q", printed, err, want)

@@ -88,7 +88,7 @@ install, push and verify find it there. With --embedded it is put into the modul
 Other signatures of the same bytes are kept.
 
 The key is a file of alcove family keygen, encrypted or not; ssh-agent:NAME for
-one in the agent of SSH, by its comment or fingerprint; or wherever a command
+one in the SSH agent, by its comment or fingerprint; or wherever a command
 keeps it, such as a token or a key management service: --sign-command runs that
 with the message on standard input, and it prints the signature of Ed25519, as 64
 bytes or in Base64.`,
@@ -299,7 +299,7 @@ func publicKey(given string) (ed25519.PublicKey, error) {
 	key, err := trustable(given)
 	public, ok := key.(ed25519.PublicKey)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s: the key is none of Ed25519", given)
+		err = fmt.Errorf("%s: the key is not an Ed25519 key", given)
 	}
 	return public, err
 }
@@ -365,7 +365,7 @@ func (a *app) printSigned(path, digest string, s signature.Signed, list []signed
 	case all && len(lacking) > 0:
 		return fmt.Errorf("%s is not signed by %s", path, strings.Join(lacking, ", "))
 	case len(holding) == 0 && len(lacking) > 0:
-		return fmt.Errorf("%s is signed by none of the trusted keys that hold (%s): see alcove family trust", path, strings.Join(lacking, ", "))
+		return fmt.Errorf("%s is signed by none of the valid trusted keys (%s): see alcove family trust", path, strings.Join(lacking, ", "))
 	case len(holding) == 0:
 		return fmt.Errorf("%s is signed, and no key is trusted: name one with alcove family trust NAME KEY, or give --key", path)
 	}

@@ -280,7 +280,7 @@ func (a *app) removeSite(ctx context.Context, o operator.Server, slug string, dr
 		return fmt.Errorf("remove the secret of the site %s: %w", slug, err)
 	}
 	if disconnected != nil {
-		return a.printf("the site %s was removed; it was not connected, or its tools go within minutes\n", slug)
+		return a.printf("the site %s was removed; if it was connected, its tools are removed within minutes\n", slug)
 	}
 	return a.printf("the site %s was removed, with its tools\n", slug)
 }

@@ -119,7 +119,7 @@ func (a *app) spaceCreateCommand() *cobra.Command {
 				if a.asJSON {
 					return a.printJSON(folder.Space{Name: args[0], Dir: dir})
 				}
-				return a.printf("made the space %s in %s\n  alcove --space %s key create --agent NAME --namespaces '*'    makes a key of it\n", args[0], dir, args[0])
+				return a.printf("created the space %s in %s\n  alcove --space %s key create --agent NAME --namespaces '*'    creates a key for it\n", args[0], dir, args[0])
 			})
 		},
 	}
@@ -207,7 +207,7 @@ that this command prints. A space in a database is erased at once, and cannot be
 			})
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "confirm that what a space of a database has is erased")
+	c.Flags().BoolVar(&yes, "yes", false, "confirm that the data of a space in a database is erased")
 	return c
 }
 

@@ -40,7 +40,7 @@ interrupted leaves the space where it was, or where it is to be. What it was mov
 			}
 			r, err := moveTo(to, file)
 			if err == nil && r == (operator.MoveStoreRequest{}) && !remove {
-				err = errors.New("say where: --to with the URL of a database or with \"directory\", --to-file, or --remove")
+				err = errors.New("name the destination: --to with the URL of a database or with \"directory\", --to-file, or --remove")
 			}
 			if err != nil {
 				return &usageError{err}
@@ -59,7 +59,7 @@ interrupted leaves the space where it was, or where it is to be. What it was mov
 	flags := c.Flags()
 	flags.StringVar(&to, "to", "", "the URL of a database, as in postgres://USER@HOST/DATABASE?space=NAME, without a password; or \"directory\"")
 	flags.StringVar(&file, "to-file", "", "a file with that URL, which the server reads when it starts")
-	flags.BoolVar(&remove, "remove", false, "remove what is left where the space was before")
+	flags.BoolVar(&remove, "remove", false, "remove the copy that the move left behind")
 	return c
 }
 
@@ -113,7 +113,7 @@ func (a *app) moveStore(ctx context.Context, r operator.MoveStoreRequest) error 
 	if ended.Held > 0 {
 		held = fmt.Sprintf("; nothing could be written for %s", ended.Held.Round(time.Millisecond))
 	}
-	return a.printf("moved to %s: %d entries, %.1f MB in %s%s\n", begun.To, begun.Entries, float64(begun.Bytes)/1e6, begun.Took.Round(time.Millisecond), held)
+	return a.printf("moved to %s: %s, %.1f MB in %s%s\n", begun.To, counted(begun.Entries, "entry"), float64(begun.Bytes)/1e6, begun.Took.Round(time.Millisecond), held)
 }
 
 // moveEnded asks how a move ended, which is known when the server has opened the space again.

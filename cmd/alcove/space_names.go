@@ -160,7 +160,7 @@ func (a *app) renameSpace(ctx context.Context, f folder.Folder, names spaceNames
 func (a *app) eraseSpace(ctx context.Context, f folder.Folder, names spaceNames, name string, yes bool) error {
 	defer names.Close()
 	if !yes {
-		return &usageError{errors.New("a space of a database is erased, which cannot be undone: repeat it with --yes")}
+		return &usageError{errors.New("deleting a space in a database erases its data, which cannot be undone: repeat the command with --yes")}
 	}
 	_, served := names.(servedNames)
 	dir, err := f.Dir(name)
@@ -178,5 +178,5 @@ func (a *app) eraseSpace(ctx context.Context, f folder.Folder, names spaceNames,
 			return err
 		}
 	}
-	return a.printf("the space %s is deleted, and what it had is erased\n", name)
+	return a.printf("deleted the space %s and erased its data\n", name)
 }

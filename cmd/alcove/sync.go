@@ -264,7 +264,7 @@ func (a *app) printDone(done operator.RemoteDone) error {
 		if one.result == nil {
 			continue
 		}
-		if err := a.printf("%s %s%s%s\n", one.what, memories(one.result.Taken), versionsBehind(one.result.Past), inConflict(len(one.result.Conflicts))); err != nil {
+		if err := a.printf("%s %s%s%s\n", one.what, counted(one.result.Taken, "memory"), versionsBehind(one.result.Past), inConflict(len(one.result.Conflicts))); err != nil {
 			return err
 		}
 		switch n := one.result.Records; n {
@@ -275,7 +275,7 @@ func (a *app) printDone(done operator.RemoteDone) error {
 			a.printf("  and %d records of families\n", n)
 		}
 		if one.result.NewestOnly {
-			a.notef("alcove: the server exchanges the newest versions alone: histories travel once it is a newer Alcove\n")
+			a.notef("alcove: the server exchanges only the newest versions: update it to exchange histories\n")
 		}
 		if one.result.Left > 0 {
 			a.notef("alcove: %d older versions were left out: a hook of the receiver refuses or changes them, or a memory has more than 10,000\n", one.result.Left)
@@ -288,13 +288,6 @@ func (a *app) printDone(done operator.RemoteDone) error {
 		}
 	}
 	return nil
-}
-
-func memories(n int) string {
-	if n == 1 {
-		return "1 memory"
-	}
-	return fmt.Sprintf("%d memories", n)
 }
 
 func versionsBehind(n int) string {

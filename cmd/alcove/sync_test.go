@@ -56,7 +56,7 @@ func TestTwoMachinesHaveTheSameMemoryByAServer(t *testing.T) {
 	bob.runs(0, "pulled 1 memory", append([]string{"clone"}, hub...)...)
 	bob.runs(2, "is not empty", append([]string{"clone"}, hub...)...)
 	bob.runs(0, "what crosses rivers", "call", "memory_search_themes", `{"query": "bridges"}`)
-	bob.runs(0, "1 events from", "log", "--chains")
+	bob.runs(0, "1 event from", "log", "--chains")
 	bob.runs(0, ", whole", "log", "--chains")
 	bob.runs(0, "there is nothing to list", "log", "--list")
 	bob.runs(3, "it has those of ", "log", "--chain", "nowhere")

@@ -268,10 +268,10 @@ func TestAWriteIsRefusedWhenTheDatabaseWasReplaced(t *testing.T) {
 	}
 	saved := filepath.Join(t.TempDir(), "saved")
 	mustRun(t, dir, "backup", saved)
-	await.That(t, "the log says it", func() bool { return timesLogged(t, dir, "nothing is written any more") > 0 })
+	await.That(t, "the log says it", func() bool { return timesLogged(t, dir, "writes are refused") > 0 })
 	c.leave()
 	await.That(t, "the owner leaves by itself", func() bool { return gone(pid) })
-	if n := timesLogged(t, dir, "nothing is written any more"); n != 1 {
+	if n := timesLogged(t, dir, "writes are refused"); n != 1 {
 		t.Errorf("the log says it %d times", n)
 	}
 	next := newClient(t, dir)

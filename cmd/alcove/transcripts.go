@@ -25,7 +25,7 @@ func (o importOptions) transcripts(path string) (s capture.Source, ok bool, err 
 		s, ok, err = capture.Detect(path)
 	}
 	if err == nil && !ok && (o.follow || o.again) {
-		err = &usageError{fmt.Errorf("%s is no folder of transcripts: --follow and --again are for those of %s", path, transcriptNames())}
+		err = &usageError{fmt.Errorf("%s is not a folder of transcripts: --follow and --again are for those of %s", path, transcriptNames())}
 	}
 	return s, ok, err
 }

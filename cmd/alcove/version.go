@@ -35,7 +35,7 @@ compares its files with SHA256SUMS there, which must be signed by the release ke
 			return a.printProgram()
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "say how to find out about newer versions, or verify the downloaded files in FOLDER; nothing is sent")
+	c.Flags().BoolVar(&check, "check", false, "say how to check for newer versions, or verify the downloaded files in FOLDER; nothing is sent")
 	c.Flags().StringVar(&key, "key", "", "the public key of releases, as text or a file (default: that of this program)")
 	return c
 }
@@ -55,7 +55,7 @@ func (a *app) tellHowToCheck() error {
 	if a.asJSON {
 		return a.printJSON(fields{"version": versionText(), "online": false, "releases": releases})
 	}
-	return a.printf(`this is %s; no command looks for newer versions, so nothing was asked of the network
+	return a.printf(`this is %s; no command checks for newer versions, so no request was sent
 newer versions are at %s, and in the package manager that installed this one:
   apt list --upgradable · dnf check-update alcove · brew outdated · scoop status · winget upgrade · npm outdated -g
 alcove version --check FOLDER verifies a download; after an update, alcove stop has the next call start the new program

@@ -216,7 +216,7 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"is not what the key":         {"sign", "-image", "@families.image", "-signatures", strings.Replace(signatures, ":", ":A", 1)},
 		"read the key of the release": {"sign", "-image", "@families.image", "-keys", "@none.key"},
-		"it is no secret key":         {"sign", "-image", "@families.image", "-keys", "@plain"},
+		"it is not a secret key":      {"sign", "-image", "@families.image", "-keys", "@plain"},
 		"read the image":              {"sign", "-image", "@broken.image"},
 		"does not carry the families": {"sbom", "-image", "@families.image", "-program", "@plain"},
 		"read the program":            {"sbom", "-image", "@families.image", "-program", "@none"},

@@ -3,7 +3,7 @@ package capture
 import "strings"
 
 // withoutPrivate removes what is between <private> and </private>, whatever the case of the tags; they nest, may span lines and have
-// attributes. A tag that is not closed goes to the end of the text, and so does one that is cut short.
+// attributes. A tag that is not closed goes to the end of the text, and so does one that is truncated.
 func withoutPrivate(text string) string {
 	text, _ = publicFrom(text, 0)
 	return text

@@ -139,7 +139,7 @@ func (s Source) Fits(folders []string, path string) bool {
 // symbolic links. Nothing outside of the folders is looked at.
 func (s Source) Within(folders []string, path string) (string, error) {
 	if !s.Fits(folders, path) {
-		return "", fmt.Errorf("%q is no transcript of %s in %s", path, s.Client, strings.Join(folders, " or "))
+		return "", fmt.Errorf("%q is not a transcript of %s in %s", path, s.Client, strings.Join(folders, " or "))
 	}
 	to, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -440,7 +440,7 @@ func (m *Member) Ready() error {
 }
 
 // errDraining is the answer of a drained server while no other server takes its spaces.
-var errDraining = unavailable("this server is being drained, and leads no more spaces: ask another server")
+var errDraining = unavailable("this server is being drained and accepts no spaces: ask another server")
 
 // errSuspended is the answer of a server that may have been replaced.
 var errSuspended = unavailable("this server could not renew its lease in the database, and another one may lead by now: try again, or ask another server")

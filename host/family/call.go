@@ -309,7 +309,7 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *catalogue
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it; "+
-			"if it waits for an approver, memory_pending_reject takes it back", done.Branch))
+			"if it waits for an approver, memory_pending_reject withdraws it", done.Branch))
 	}
 	notes, err := w.Finish(ctx) // its conflicts are not repeated: what was staged is committed
 	if err != nil {

@@ -334,12 +334,12 @@ func TestScopesThatCannotBe(t *testing.T) {
 	w := open(t, nil)
 	w.installed(sharing("one"), script{says: `{}`})
 	for want, scope := range map[string]config.Scope{
-		"has no name":               {Kind: config.System, Name: "x"},
-		"needs a name":              {Kind: config.Agent},
-		"there is no scope":         {Kind: "galaxy", Name: "x"},
-		"is no name of a namespace": {Kind: config.Namespace, Name: "a b"},
-		"at most 512 are allowed":   {Kind: config.Agent, Name: strings.Repeat("a", 513)},
-		"there is no family":        {Kind: config.OfFamily, Name: "none"},
+		"has no name":                  {Kind: config.System, Name: "x"},
+		"needs a name":                 {Kind: config.Agent},
+		"there is no scope":            {Kind: "galaxy", Name: "x"},
+		"is not a name of a namespace": {Kind: config.Namespace, Name: "a b"},
+		"at most 512 are allowed":      {Kind: config.Agent, Name: strings.Repeat("a", 513)},
+		"there is no family":           {Kind: config.OfFamily, Name: "none"},
 	} {
 		if err := w.put(t, scope, map[string]string{"weight_a": "0.7"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("put in %+v: %v, want an error that says %q", scope, err, want)

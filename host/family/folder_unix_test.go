@@ -87,7 +87,7 @@ func TestABrokenFileDoesNotHoldAnotherFamilysNewVersionBack(t *testing.T) {
 }
 
 func TestWhatIsNoFileInTheFolderHoldsNothingUp(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "tools[1]") // which is no pattern
+	folder := filepath.Join(t.TempDir(), "tools[1]") // which is not a pattern
 	if err := os.MkdirAll(filepath.Join(folder, "folder.wasm"), 0o700); err != nil {
 		t.Fatal(err)
 	}

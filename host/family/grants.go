@@ -83,7 +83,7 @@ func (f *Families) revokeAbsent(r grants.Request) (registry.Grant, error) {
 // clash. A grant to a family in the watched folder must be for the version last shown to the operator.
 func (f *Families) meant(r grants.Request, x *catalogue.Family) error {
 	if r.Digest != "" && r.Digest != x.Digest {
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.Name, x.Digest, r.Digest)}
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: review it with alcove family list", x.Name, x.Digest, r.Digest)}
 	}
 	if r.RevokesOnly() {
 		return nil
@@ -92,7 +92,7 @@ func (f *Families) meant(r grants.Request, x *catalogue.Family) error {
 		return x.Usable()
 	}
 	if shown := f.shown[x.Name]; r.Digest == "" && shown != "" && shown != x.Digest {
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is another version than alcove family list showed: look at it again, or grant this one with --digest %s", x.Name, x.Digest)}
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is not the version that alcove family list showed: review it, or grant this one with --digest %s", x.Name, x.Digest)}
 	}
 	return nil
 }

@@ -465,7 +465,7 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 	}
 	t.Run("nothing is there", func(t *testing.T) {
 		w := openIn(t, dir, watching)
-		w.storesNothing("not there any more", "SHA-256 "+modules.Digest(one), "alcove family install", "alcove family revoke redactor store")
+		w.storesNothing("no longer exists", "SHA-256 "+modules.Digest(one), "alcove family install", "alcove family revoke redactor store")
 		if _, err := w.Install(one); err != nil {
 			t.Fatal(err)
 		}

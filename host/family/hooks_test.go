@@ -396,7 +396,7 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 		}
 	}
 	_, notes, err := w.keep("k", `"tea"`)
-	if err != nil || !strings.Contains(notes[0], "failed again and again") {
+	if err != nil || !strings.Contains(notes[0], "failed repeatedly") {
 		t.Errorf("notes %q, %v, want that it failed again and again", notes, err)
 	}
 	now.set(now.get().Add(hooks.Pause + time.Second))

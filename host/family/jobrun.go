@@ -182,7 +182,7 @@ func (f *Families) mayDo(x *catalogue.Family, job jobs.Job) error {
 		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced, and that one has no right to jobs: "+
 			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.Name)}
 	}
-	return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
+	return &memory.Error{Code: memory.Denied, Message: "the right to it was revoked since it was queued"}
 }
 
 // mayRun reports whether an operator lets a family run a job.

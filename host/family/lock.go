@@ -76,12 +76,12 @@ func (f *Families) followLock() {
 	if f.Locked() {
 		f.lockBroken = now // logged and recorded once
 		f.auditEdit()
-		f.o.Logger.Error("the lock file was changed while the server is locked; what it said before holds on, and the next server refuses it: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE")
+		f.o.Logger.Error("the lock file was changed while the server is locked; the accepted content stays in force, and the next server refuses the change: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE")
 		return
 	}
 	if err := f.reread(); err != nil {
 		f.lockBroken = now // logged once
-		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
+		f.o.Logger.Error("the lock file was changed and cannot be read; its previous content stays in force", "error", err)
 	}
 }
 
@@ -92,12 +92,12 @@ func (f *Families) reread() error {
 		return nil
 	}
 	if now == nil && (f.Locked() || len(f.catalogue.Lock().Guards()) > 0) {
-		f.o.Logger.Error("the lock file is gone: what it said holds on, because the server is locked or has guards, and the next change writes it again", "guards", f.catalogue.Lock().Guards())
+		f.o.Logger.Error("the lock file is gone: its content stays in force, because the server is locked or has guards, and the next change writes it again", "guards", f.catalogue.Lock().Guards())
 		f.lockFile = nil // logged once
 		return nil
 	}
 	if f.Locked() {
-		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said before holds on: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE"}
+		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and the accepted content stays in force: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE"}
 	}
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {

@@ -168,7 +168,7 @@ func TestALockedServerRefuses(t *testing.T) {
 				l.Keys["author"] = registry.Key{Public: publicText(1), Expires: &past}
 			})
 		}, "the key author, by which it was signed, expired at 2001-09-09"},
-		"the key is not trusted any more": {func(a approval) { a.lock(func(l *registry.Lock) { delete(l.Keys, "author") }) }, "is not trusted any more"},
+		"the key is not trusted any more": {func(a approval) { a.lock(func(l *registry.Lock) { delete(l.Keys, "author") }) }, "is no longer trusted"},
 		"a reviewer has to sign, too":     {func(a approval) { a.lock(func(l *registry.Lock) { l.Signatures = 2 }) }, "signed by 1 trusted keys of the 2"},
 		"its grant was widened beyond its manifest": {func(a approval) {
 			a.approveInstead(signedBy(a.t, pack(a.t, narrow, saysNarrow), 1), func(g *registry.Grant) {

@@ -46,7 +46,7 @@ func TestAJobDoesNotRunWhenTheRightToItWasTakenBack(t *testing.T) {
 	}
 	job := w.enqueue("tidy")
 	await.That(t, "it is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
-	if got := w.job(job.ID); !strings.Contains(got.Error, "taken back") || w.value("", "a") != "" {
+	if got := w.job(job.ID); !strings.Contains(got.Error, "revoked") || w.value("", "a") != "" {
 		t.Errorf("the job is %+v, want the right taken back, and nothing written", got)
 	}
 }

@@ -79,7 +79,7 @@ func (r reviewer) review(name, digest, path string) (m Reviewed, err error) {
 		}
 	}
 	if modules.Digest(m.Module) != digest {
-		return m, fmt.Errorf("the module %s was changed meanwhile: it has not the SHA-256 %s any more", path, digest)
+		return m, fmt.Errorf("the module %s was changed in the meantime: its SHA-256 is no longer %s", path, digest)
 	}
 	report, err := sandbox.Check(m.Module, sandbox.Options{})
 	if err != nil {

@@ -94,8 +94,8 @@ func TestALockFileNamesTheKeyOfReleases(t *testing.T) {
 		t.Errorf("the lock file has %q, %v", l.Release, err)
 	}
 	wrong, none := "no key", ""
-	if _, err := w.Trust(TrustRequest{Release: &wrong}); err == nil || !strings.Contains(err.Error(), "release: it is no public key") {
-		t.Errorf("Trust of no key: %v, want the error that it is no public key", err)
+	if _, err := w.Trust(TrustRequest{Release: &wrong}); err == nil || !strings.Contains(err.Error(), "release: it is not a public key") {
+		t.Errorf("Trust of no key: %v, want the error that it is not a public key", err)
 	}
 	if trusted, err := w.Trust(TrustRequest{Release: &none}); err != nil || trusted.Release != "" {
 		t.Errorf("Trust of none = %+v, %v, want no release key", trusted, err)

@@ -275,8 +275,8 @@ func TestACheckOfALogFindsWhereItIsBroken(t *testing.T) {
 		return []store.Write{{Key: store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(3)}, Value: value}}
 	}
 	for says, spoil := range map[string]func(e record.Event) []store.Write{
-		"the data of event 3 is not what was logged": func(e record.Event) []store.Write { e.Data = json.RawMessage(`"other"`); return rewrite(e) },
-		"event 3 does not continue the chain":        func(e record.Event) []store.Write { e.Agent = "mallory"; return rewrite(e) },
+		"the data of event 3 differs from what was logged": func(e record.Event) []store.Write { e.Data = json.RawMessage(`"other"`); return rewrite(e) },
+		"event 3 does not continue the chain":              func(e record.Event) []store.Write { e.Agent = "mallory"; return rewrite(e) },
 		"event 3 is missing; found 4": func(record.Event) []store.Write {
 			return []store.Write{{Key: store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(3)}, Delete: true}}
 		},

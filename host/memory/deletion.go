@@ -56,7 +56,7 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 		return err
 	}
 	if b.ID != compared {
-		return conflict("nothing was deleted: another branch has the name %q now: look at it first", name)
+		return conflict("nothing was deleted: another branch has the name %q now: review it first", name)
 	}
 	r := b.Record
 	r.Deleted = true
@@ -279,7 +279,7 @@ func (a *Access) mergedAlready(ctx context.Context, b *lineage.Branch) error {
 }
 
 func unmergedError(name, heir, lost string, n int) error {
-	e := conflict("nothing was deleted: branch %q has %s that %q lacks and that would be lost: look at them with diff and merge them first, or delete it with force", name, lost, heir)
+	e := conflict("nothing was deleted: branch %q has %s that %q lacks and that would be lost: review them with diff and merge them first, or delete it with force", name, lost, heir)
 	e.Details = map[string]any{"branch": name, "unmerged": n}
 	return e
 }

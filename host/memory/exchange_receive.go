@@ -174,7 +174,7 @@ func (s *Space) CheckScope(scope provenance.Scope) error {
 // CheckKnown returns why received knowledge is impossible. head is the newest version of this space.
 func (s *Space) CheckKnown(known provenance.Knowledge, head uint64) error {
 	if len(known) > mostScopes || known.Size() > mostKnown {
-		return invalid("the other space tells of %d replicas in %d scopes: at most %d in %d are allowed", known.Size(), len(known), mostKnown, mostScopes)
+		return invalid("the other space announces %d replicas in %d scopes: at most %d in %d are allowed", known.Size(), len(known), mostKnown, mostScopes)
 	}
 	for _, k := range known {
 		if err := s.CheckScope(k.Scope); err != nil {
@@ -245,7 +245,7 @@ func (r *receiving) checkEvent(e Exchanged) error {
 		return err
 	}
 	if record.Digest(event.Data) != event.Digest {
-		return invalid("the data of event %d of a log are not what was logged", event.Sequence)
+		return invalid("the data of event %d of a log differ from what was logged", event.Sequence)
 	}
 	return nil
 }

@@ -361,7 +361,7 @@ func (r *recordReceiving) checkOne(e ExchangedRecord, head uint64) error {
 	}
 	c, ok := r.collections[e.Collection]
 	if !ok || c.PerSpace != r.in.Shared {
-		return &Error{Code: Denied, Message: fmt.Sprintf("records of %s are not taken: its family is not installed and granted here, this key may not use it, or its manifest does not let them be exchanged", clip(e.Collection, 64)), Rule: "use family"}
+		return &Error{Code: Denied, Message: fmt.Sprintf("records of %s are not accepted: its family is not installed and granted here, this key may not use it, or its manifest does not let them be exchanged", clip(e.Collection, 64)), Rule: "use family"}
 	}
 	if err := s.limits.checkKey(e.Key); err != nil {
 		return err

@@ -52,7 +52,7 @@ func checkField(f FieldTest) error {
 		}
 	}
 	if !slices.Contains(search.ColumnFields(), f.Field) {
-		return invalid("filter: %q is no field of a memory: use metadata.NAME, value.NAME, or one of %s", clip(f.Field, 64), strings.Join(search.ColumnFields(), ", "))
+		return invalid("filter: %q is not a field of a memory: use metadata.NAME, value.NAME, or one of %s", clip(f.Field, 64), strings.Join(search.ColumnFields(), ", "))
 	}
 	if f.Equals != nil {
 		return invalid("filter: field %s can only exist or not: leave equals out, and use the filter's other conditions", f.Field)

@@ -58,7 +58,7 @@ func (q *listing) digestOf() error {
 		Listing Listing
 	}{q.stage.branch.ID, l})
 	if err != nil {
-		return invalid("the filter is no JSON: %v", err)
+		return invalid("the filter is not JSON: %v", err)
 	}
 	sum := sha256.Sum256(asked)
 	q.digest = [8]byte(sum[:8])

@@ -191,7 +191,7 @@ func (t *Stage) continued(ctx context.Context, c Commit) (*lineage.Branch, error
 		to.Calls++
 		return to, nil
 	case reads:
-		return nil, conflict("nothing was proposed: branch %s was merged, deleted or overtaken meanwhile: try again", t.branch.Name)
+		return nil, conflict("nothing was proposed: branch %s was merged, deleted or overtaken in the meantime: try again", t.branch.Name)
 	}
 	return nil, nil
 }
@@ -286,7 +286,7 @@ func (s *Space) takeBack(ctx context.Context, b *lineage.Branch, batch store.Bat
 	s.writing.RLock()
 	defer s.writing.RUnlock()
 	if now := s.catalogue.ByID(b.ID); now == nil || now.Version != b.Version {
-		return store.Committed{}, conflict("branch %s was changed, merged or deleted meanwhile: try again", b.Name)
+		return store.Committed{}, conflict("branch %s was changed, merged or deleted in the meantime: try again", b.Name)
 	}
 	return s.rewrite(ctx, b, batch, by)
 }

@@ -57,7 +57,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	}
 	if s.vectors != nil {
 		if err := s.vectors.Scrub(ctx); err != nil {
-			return done, fmt.Errorf("purge: what was erased is gone, but for its vectors, which a second purge erases: %w", err)
+			return done, fmt.Errorf("purge: everything is erased except its vectors, which a second purge erases: %w", err)
 		}
 	}
 	if len(done.Erased) == 0 && done.Copies.Records == 0 {

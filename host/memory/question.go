@@ -71,7 +71,7 @@ func (s *Space) embedQuestion(ctx context.Context, q Search, asked *search.Query
 	case err == nil:
 		return said, invalid("the embedder makes nothing of this question: give a vector, or search with mode lexical")
 	case q.Mode == Semantic:
-		return said, &Error{Code: Unavailable, Retryable: true, Cause: err, Message: fmt.Sprintf("the embedder does not answer: %v; search with mode lexical meanwhile", err)}
+		return said, &Error{Code: Unavailable, Retryable: true, Cause: err, Message: fmt.Sprintf("the embedder does not answer: %v; until then search with mode lexical", err)}
 	}
 	said.note(fmt.Sprintf("Ranked by words alone: %v.", err), cut())
 	return said, nil

@@ -66,7 +66,7 @@ func (w Write) noteProposal(branch string) {
 		w.Proposed(branch)
 	}
 	w.note("Nothing was changed here: it is proposed on branch %s. Compare it with memory_branch action=diff, then merge it or delete it; "+
-		"if it waits for an approver, memory_pending_reject takes it back.", branch)
+		"if it waits for an approver, memory_pending_reject withdraws it.", branch)
 }
 
 // hookGroup groups staged memories, or records of a collection, of one namespace with the same kind of change.

@@ -305,7 +305,7 @@ func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string
 		}
 		if len(entries) > 0 {
 			if last, err = store.ParseSequence(entries[0].Name); err != nil {
-				return 0, invalid("collection %s has keys that are no sequence numbers: append only to one that is always appended to", c.Name)
+				return 0, invalid("collection %s has keys that are not sequence numbers: append only to one that is always appended to", c.Name)
 			}
 		}
 	}

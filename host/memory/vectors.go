@@ -63,7 +63,7 @@ func (v Vector) check() error {
 		sum += math.Abs(float64(x))
 	}
 	if len(v.Values) > 0 && (math.IsNaN(sum) || math.IsInf(sum, 0) || sum == 0) {
-		return invalid("vector is zero, or has elements that are no finite numbers")
+		return invalid("vector is zero, or has elements that are not finite numbers")
 	}
 	if len(v.Embedder) > 64 {
 		return invalid("embedder is longer than 64 bytes")

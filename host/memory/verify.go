@@ -34,7 +34,7 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 		return report, err
 	}
 	if damaged != nil {
-		report.Findings = append(report.Findings, integrity.Finding{What: damaged.Error(), Do: "check the disk; the server has rebuilt what was damaged"})
+		report.Findings = append(report.Findings, integrity.Finding{What: damaged.Error(), Do: "check the disk; the server has rebuilt the damaged part"})
 	}
 	wrong, err := s.indexes.Check(ctx)
 	report.Findings = append(report.Findings, wrong...)

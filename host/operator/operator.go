@@ -427,7 +427,7 @@ type Purged struct {
 // Witness is a family that saw what was purged, or may have.
 type Witness struct {
 	Family   string   `json:"family"`
-	Hooks    []string `json:"hooks,omitempty"`    // that are on, and are given every memory
+	Hooks    []string `json:"hooks,omitempty"`    // that are on, and receive every memory
 	Reads    bool     `json:"reads,omitempty"`    // it may read there when it is called
 	Copies   int      `json:"copies,omitempty"`   // of its records, which were erased
 	Possible int      `json:"possible,omitempty"` // of those that may be copies

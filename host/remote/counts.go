@@ -26,7 +26,7 @@ type countRequest struct {
 // countsSince is a page of counters.
 func countsSince(ctx context.Context, us *memory.Access, r countRequest) (page, error) {
 	if len(r.From) > longestToken {
-		return page{}, invalid("the place to continue from is none that a server gave")
+		return page{}, invalid("the cursor is not from a server")
 	}
 	list, next, err := us.Counted(ctx, memory.CountQuery{Scope: r.Scope, From: r.From, Limit: countsPage})
 	return page{header: header{Scope: r.Scope}, counts: list, next: string(next)}, err

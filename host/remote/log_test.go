@@ -85,7 +85,7 @@ func TestAnEventThatIsNotWhatWasLoggedIsRefused(t *testing.T) {
 	hub := newSide(t, "hub", testspace.Options{})
 	sums := strings.Repeat("0", 64)
 	for text, says := range map[string]string{
-		`{"sequence":1,"e":"noted","d":"one","g":"` + sums + `","h":"` + sums + `"}`:                                "are not what was logged",
+		`{"sequence":1,"e":"noted","d":"one","g":"` + sums + `","h":"` + sums + `"}`:                                "differ from what was logged",
 		`{"sequence":0,"e":"noted","g":"` + sums + `","h":"` + sums + `"}`:                                          "event 0 of a log",
 		`{"sequence":1,"e":"noted","g":"0","h":"` + sums + `"}`:                                                     "no digest",
 		`{"sequence":1,"e":"noted","a":"` + strings.Repeat("x", 3000) + `","g":"` + sums + `","h":"` + sums + `"}`:  "agent has 3000 bytes",

@@ -59,7 +59,7 @@ type recordRequest struct {
 func recordsSince(ctx context.Context, us *memory.Access, r recordRequest, most int) (page, error) {
 	at, err := placeOf(r.From)
 	if err != nil || len(r.Since) > longestToken || len(r.Collections) > mostCollections {
-		return page{}, invalid("the place to continue from is none that a server gave, or more than %d collections are named", mostCollections)
+		return page{}, invalid("the cursor is not from a server, or more than %d collections are named", mostCollections)
 	}
 	list, err := us.ChangedRecords(ctx, memory.RecordsQuery{Branch: r.Branch, Shared: r.Shared, Scope: r.Scope, Collections: r.Collections, Peer: r.Space, Since: r.Since, At: r.At,
 		From: at, Limit: cmp.Or(most, 500), Bytes: pageBytes})

@@ -206,18 +206,18 @@ func TestARecordThatMayNotComeIsRefused(t *testing.T) {
 	good := memory.ExchangedRecord{Namespace: "notes", Collection: "graph/edge", Key: "a-b", Value: json.RawMessage(`1`),
 		Stamp: provenance.Version{Replica: "0123456789abcdef.1", Version: 3, At: 5}}
 	for says, change := range map[string]func(*memory.ExchangedRecord){
-		"records of graph/draft are not taken": func(e *memory.ExchangedRecord) { e.Collection = "graph/draft" },
-		"records of other/x are not taken":     func(e *memory.ExchangedRecord) { e.Collection = "other/x" },
-		"records of memory are not taken":      func(e *memory.ExchangedRecord) { e.Collection = "memory" },
-		"records of _keys are not taken":       func(e *memory.ExchangedRecord) { e.Collection = "_keys" },
-		"records of sites/site are not taken":  func(e *memory.ExchangedRecord) { e.Collection = "sites/site" }, // which branches share
-		"has 300 characters":                   func(e *memory.ExchangedRecord) { e.Namespace = strings.Repeat("x", 300) },
-		"value has 1048578 bytes":              func(e *memory.ExchangedRecord) { e.Value, _ = json.Marshal(strings.Repeat("x", 1<<20)) },
-		"not valid JSON":                       func(e *memory.ExchangedRecord) { e.Value = json.RawMessage(`{`) },
-		"agent has 3000 bytes":                 func(e *memory.ExchangedRecord) { e.Agent = strings.Repeat("x", 3000) },
-		"key has 3000 bytes":                   func(e *memory.ExchangedRecord) { e.Key = strings.Repeat("x", 3000) },
-		"its origin":                           func(e *memory.ExchangedRecord) { e.Stamp.Replica = "" },
-		"set the clock that is wrong":          func(e *memory.ExchangedRecord) { e.Stamp.At = time.Now().AddDate(1, 0, 0).UnixMicro() },
+		"records of graph/draft are not accepted": func(e *memory.ExchangedRecord) { e.Collection = "graph/draft" },
+		"records of other/x are not accepted":     func(e *memory.ExchangedRecord) { e.Collection = "other/x" },
+		"records of memory are not accepted":      func(e *memory.ExchangedRecord) { e.Collection = "memory" },
+		"records of _keys are not accepted":       func(e *memory.ExchangedRecord) { e.Collection = "_keys" },
+		"records of sites/site are not accepted":  func(e *memory.ExchangedRecord) { e.Collection = "sites/site" }, // which branches share
+		"has 300 characters":                      func(e *memory.ExchangedRecord) { e.Namespace = strings.Repeat("x", 300) },
+		"value has 1048578 bytes":                 func(e *memory.ExchangedRecord) { e.Value, _ = json.Marshal(strings.Repeat("x", 1<<20)) },
+		"not valid JSON":                          func(e *memory.ExchangedRecord) { e.Value = json.RawMessage(`{`) },
+		"agent has 3000 bytes":                    func(e *memory.ExchangedRecord) { e.Agent = strings.Repeat("x", 3000) },
+		"key has 3000 bytes":                      func(e *memory.ExchangedRecord) { e.Key = strings.Repeat("x", 3000) },
+		"its origin":                              func(e *memory.ExchangedRecord) { e.Stamp.Replica = "" },
+		"set the clock that is wrong":             func(e *memory.ExchangedRecord) { e.Stamp.At = time.Now().AddDate(1, 0, 0).UnixMicro() },
 	} {
 		one := good
 		change(&one)

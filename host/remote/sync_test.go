@@ -438,12 +438,12 @@ func TestAPageThatIsTooLargeIsNotRead(t *testing.T) {
 	}{
 		"a bomb":           {packed(t, bomb...), "too long"},
 		"many lines":       {packed(t, append([]string{head}, strings.Repeat("{}\n", 1001))...), "more than 1000 versions"},
-		"no end":           {packed(t, head, "{}\n"), "cut short"},
+		"no end":           {packed(t, head, "{}\n"), "truncated"},
 		"a wrong count":    {packed(t, head, "{}\n", `{"end":true,"versions":2}`), "sent 1 versions, and says that it sent 2"},
 		"another format":   {packed(t, `{"alcove":"versions","format":2}`+"\n"), "format 2"},
 		"no JSON":          {packed(t, "hello\n"), "invalid character"},
 		"no compression":   {bytes.NewBufferString(head), "read what the other space sent"},
-		"nothing":          {&bytes.Buffer{}, "cut short"},
+		"nothing":          {&bytes.Buffer{}, "truncated"},
 		"a long next page": {packed(t, head, `{"end":true,"next":"`+strings.Repeat("x", 9000)+`"}`), "says that"},
 	} {
 		if _, err := (&packing{}).read(c.body); err == nil || !strings.Contains(err.Error(), c.says) {

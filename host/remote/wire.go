@@ -111,7 +111,7 @@ func (k *packing) write(w io.Writer, p page) error {
 }
 
 // errCut is the error of a page without a trailer.
-var errCut = errors.New("what the other space sent was cut short")
+var errCut = errors.New("the answer of the other space was truncated")
 
 // read reads a page.
 func (k *packing) read(r io.Reader) (p page, err error) {
@@ -198,7 +198,7 @@ func placeOf(token string) (at memory.ExchangePlace, err error) {
 		err = json.Unmarshal(text, &at)
 	}
 	if err != nil || len(token) > longestToken {
-		return at, errors.New("the place to continue from is none that a server gave")
+		return at, errors.New("the cursor is not from a server")
 	}
 	return at, nil
 }

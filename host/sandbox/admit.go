@@ -80,7 +80,7 @@ type Source struct {
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options, read: source.Read}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
-		return nil, fmt.Errorf("admit a module: %q is no SHA-256", source.Digest)
+		return nil, fmt.Errorf("admit a module: %q is not a SHA-256", source.Digest)
 	}
 	if err := a.checkDigest(); err != nil {
 		return nil, err

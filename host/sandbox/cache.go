@@ -168,7 +168,7 @@ func (c *cache) get(kind, name string, read func(r io.Reader, size int64) error)
 }
 
 // errInvalid means that an entry is not authentic under its name and this key.
-var errInvalid = errors.New("it is not what was stored under its name")
+var errInvalid = errors.New("it differs from what was stored under its name")
 
 // openEntry opens an entry, which must be a regular file that only its owner can write.
 func openEntry(path string) (*os.File, error) {

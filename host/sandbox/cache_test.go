@@ -238,8 +238,8 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 		"all can write far above it": {func(t *testing.T, dir string) { must.Do(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o777)) }, "chmod go-w"},
 		"the key is a link": {func(t *testing.T, dir string) {
 			must.Do(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), dir+".key"))
-		}, "no regular file"},
-		"the key is a directory": {func(t *testing.T, dir string) { must.Do(t, os.Mkdir(dir+".key", 0o700)) }, "no regular file"},
+		}, "not a regular file"},
+		"the key is a directory": {func(t *testing.T, dir string) { must.Do(t, os.Mkdir(dir+".key", 0o700)) }, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer

@@ -48,7 +48,7 @@ func RunCompiler(args []string, stdin io.Reader, stderr io.Writer) int {
 	}
 	memory, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil || memory <= 0 {
-		fmt.Fprintf(stderr, "compile a module: %q is no number of bytes\n", args[1])
+		fmt.Fprintf(stderr, "compile a module: %q is not a number of bytes\n", args[1])
 		return exitFailed
 	}
 	confine(memory)

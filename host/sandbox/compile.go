@@ -150,7 +150,7 @@ func compiledIn(dir, engine string) (path string, err error) {
 	}
 	relative, err := filepath.Rel(dir, found[0])
 	if err != nil || filepath.Dir(relative) != engine || !isNativeName(filepath.Base(relative)) {
-		return "", fmt.Errorf("take over a compiled module: %q is no name that the compiler gives", relative)
+		return "", fmt.Errorf("take over a compiled module: %q is not a name that the compiler gives", relative)
 	}
 	return found[0], nil
 }

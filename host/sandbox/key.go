@@ -44,7 +44,7 @@ func knownKey(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("look for the key: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("the key %s is no regular file: remove it", path)
+		return nil, fmt.Errorf("the key %s is not a regular file: remove it", path)
 	case !owned(info):
 		return nil, fmt.Errorf("the key %s belongs to another user: remove it", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:

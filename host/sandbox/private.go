@@ -29,7 +29,7 @@ func checkPrivate(dir string) error {
 func checkClosed(dir string, info fs.FileInfo) error {
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory: choose another one", dir)
+		return fmt.Errorf("%s is not a directory: choose another one", dir)
 	case !owned(info):
 		return fmt.Errorf("%s belongs to another user, who could put code there: choose another directory", dir)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:

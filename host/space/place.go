@@ -244,7 +244,7 @@ func checkPending(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil:
-		err = fmt.Errorf("a move of the store of %s was interrupted: start the server, which completes it or takes it back", dir)
+		err = fmt.Errorf("a move of the store of %s was interrupted: start the server, which completes or reverts it", dir)
 	}
 	return err
 }

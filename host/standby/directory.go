@@ -52,7 +52,7 @@ func Of(dir string) (place string, err error) {
 func CheckAlone(dir string) error {
 	place, err := Of(dir)
 	if err == nil && place != "" {
-		err = fmt.Errorf("%s follows %s, and what is written here would be missing there: serve it with --follow %[2]s, or make it a memory of its own with: alcove follow promote --data %[1]q", dir, place)
+		err = fmt.Errorf("%s follows %s, and writes here would be missing there: serve it with --follow %[2]s, or make it a memory of its own with: alcove follow promote --data %[1]q", dir, place)
 	}
 	return err
 }

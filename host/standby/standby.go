@@ -116,7 +116,7 @@ func (f *Follower) Run(ctx context.Context) {
 			return
 		}
 		if said := fmt.Sprint(err); err != nil && said != last {
-			f.Logger.Error("what is in the bucket is not taken: the server goes on with what it has", "place", f.Place, "error", err)
+			f.Logger.Error("the content of the bucket is refused: the server continues with what it has", "place", f.Place, "error", err)
 		} else if err == nil && last != "" {
 			f.Logger.Info("the bucket is followed again", "place", f.Place)
 		}
@@ -227,7 +227,7 @@ func (f *Follower) check(ctx context.Context, c backup.Chain, head store.Point) 
 		return fmt.Errorf("%s ends with version %d of %s, and version %d of %s is here: the bucket went back: %w", c.Place,
 			base.Version, base.Time.Format(time.RFC3339), head.Version, head.Time.Format(time.RFC3339), store.ErrDiverged)
 	case !base.History.Continues(own[:len(own)-1], head.Version):
-		return fmt.Errorf("%s goes on from an earlier version than the %d that is here: %w", c.Place, head.Version, store.ErrDiverged)
+		return fmt.Errorf("%s continues an earlier version than the %d that is here: %w", c.Place, head.Version, store.ErrDiverged)
 	}
 	return nil
 }

@@ -282,7 +282,7 @@ func (d *Documents) Edited(path string) error {
 func (d *Documents) name(path string) (string, error) {
 	name, err := filepath.Rel(d.o.Dir, path)
 	if name = filepath.ToSlash(name); err == nil && !d.is(name) {
-		err = fmt.Errorf("%s is no document", name)
+		err = fmt.Errorf("%s is not a document", name)
 	}
 	return name, err
 }

@@ -19,7 +19,7 @@ var (
 	// ErrReadOnly means that the data directory cannot be written, or was opened read-only.
 	ErrReadOnly = errors.New("the data directory cannot be written")
 	// ErrDiverged means that what a Mirror is given does not continue its copy.
-	ErrDiverged = errors.New("it does not continue what is here")
+	ErrDiverged = errors.New("it does not continue the present content")
 	// ErrReplaced means that the open files are no longer those in the data directory: they were moved, deleted or replaced.
 	// A write would be lost at the next start.
 	ErrReplaced = errors.New("the files of the store were moved, deleted or replaced while the server has them open")

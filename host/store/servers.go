@@ -139,5 +139,5 @@ type Sight struct {
 type LedError struct{ Space, Address string }
 
 func (e *LedError) Error() string {
-	return fmt.Sprintf("the server at %s leads %s: start this one with the same --cluster-key-file, and it forwards to that one", e.Address, e.Space)
+	return fmt.Sprintf("the server at %s leads %s: start this one with the same --cluster-key-file, and it forwards to that server", e.Address, e.Space)
 }

@@ -20,7 +20,7 @@ func Check(what, text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, strings.Contains(text, "#"):
-		return fmt.Errorf("%s %.200q is no URL of a server: give one such as https://memory.example.org, without a user, a query and a fragment", what, text)
+		return fmt.Errorf("%s %.200q is not a URL of a server: give one such as https://memory.example.org, without a user, a query and a fragment", what, text)
 	case u.Scheme != "https" && !(u.Scheme == "http" && IsHere(u.Hostname())):
 		return fmt.Errorf("%s %.200q must be an https URL, because clients send it their credentials", what, text)
 	}

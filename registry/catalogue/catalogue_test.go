@@ -60,11 +60,11 @@ func TestASignatureOfAReleaseHoldsForNothingElse(t *testing.T) {
 		"another key":                  {publicOf(2) + ":" + made, digest, "is not what the key"},
 		"a byte of the signature":      {public + ":A" + made[1:], digest, "is not what the key"},
 		"no signature":                 {public, digest, "is not what the key"},
-		"no key":                       {":" + made, digest, "it is no public key"},
+		"no key":                       {":" + made, digest, "it is not a public key"},
 		"a secret key":                 {string(signature.EncodePair(keyOf(1))) + ":" + made, digest, "it is a secret key"},
 		"a signature of a module":      {public + ":" + string(elsewhere), digest, "is not what the key"},
 		"a good one and a wrong one":   {good + "," + publicOf(2) + ":" + made, digest, "is not what the key " + publicOf(2)},
-		"an empty one behind":          {good + ",", digest, "it is no public key"},
+		"an empty one behind":          {good + ",", digest, "it is not a public key"},
 		"more than can be":             {strings.Repeat(good+",", 8) + good, digest, "more than 8 signatures"},
 		"characters behind the Base64": {good + " ", digest, "is not what the key"},
 	} {

@@ -98,7 +98,7 @@ func Parse(list []byte) (map[string]string, error) {
 func read(folder fs.FS, name string) ([]byte, error) {
 	f, err := folder.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("read what the release says of its files: %w: download %s of it, too", err, name)
+		return nil, fmt.Errorf("read the release's list of files: %w: also download its %s", err, name)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -106,7 +106,7 @@ func read(folder fs.FS, name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > limit {
-		return nil, fmt.Errorf("%s is longer than %d bytes: it is no list of a release", name, limit)
+		return nil, fmt.Errorf("%s is longer than %d bytes: it is not a list of a release", name, limit)
 	}
 	return data, nil
 }
@@ -121,7 +121,7 @@ func compare(folder fs.FS, name, sum string) (bool, error) {
 		return false, fmt.Errorf("read %s: %w", name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%s is no regular file", name)
+		return false, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := folder.Open(name)
 	if err != nil {

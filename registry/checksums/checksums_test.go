@@ -41,16 +41,16 @@ func TestFilesOfASignedListAreFound(t *testing.T) {
 
 func TestWhatIsNotTheReleaseIsRefused(t *testing.T) {
 	for want, change := range map[string]func(fstest.MapFS){
-		"alcove-a has the sum":       func(f fstest.MapFS) { f["alcove-a"].Data = []byte("x") },
-		"is not what the key":        func(f fstest.MapFS) { f[List].Data = append(f[List].Data, 'x') },
-		"is not signed by the key":   func(f fstest.MapFS) { f[Signatures].Data = nil },
-		"download SHA256SUMS.sig":    func(f fstest.MapFS) { delete(f, Signatures) },
-		"download SHA256SUMS of it":  func(f fstest.MapFS) { delete(f, List) },
-		"is longer than 65536 bytes": func(f fstest.MapFS) { f[List].Data = make([]byte, limit+1) },
-		"it is no public key":        func(f fstest.MapFS) { f[Signatures].Data = []byte("x:y") },
-		"more than 8 signatures":     func(f fstest.MapFS) { f[Signatures].Data = bytes.Repeat([]byte("x,"), 9) },
-		"none of the 3 files":        func(f fstest.MapFS) { delete(f, "alcove-a"); delete(f, "winget/c.yaml") },
-		"is no regular file":         func(f fstest.MapFS) { f["alcove-a/inside"] = &fstest.MapFile{}; delete(f, "alcove-a") },
+		"alcove-a has the sum":             func(f fstest.MapFS) { f["alcove-a"].Data = []byte("x") },
+		"is not what the key":              func(f fstest.MapFS) { f[List].Data = append(f[List].Data, 'x') },
+		"is not signed by the key":         func(f fstest.MapFS) { f[Signatures].Data = nil },
+		"also download its SHA256SUMS.sig": func(f fstest.MapFS) { delete(f, Signatures) },
+		"also download its SHA256SUMS":     func(f fstest.MapFS) { delete(f, List) },
+		"is longer than 65536 bytes":       func(f fstest.MapFS) { f[List].Data = make([]byte, limit+1) },
+		"it is not a public key":           func(f fstest.MapFS) { f[Signatures].Data = []byte("x:y") },
+		"more than 8 signatures":           func(f fstest.MapFS) { f[Signatures].Data = bytes.Repeat([]byte("x,"), 9) },
+		"none of the 3 files":              func(f fstest.MapFS) { delete(f, "alcove-a"); delete(f, "winget/c.yaml") },
+		"is not a regular file":            func(f fstest.MapFS) { f["alcove-a/inside"] = &fstest.MapFile{}; delete(f, "alcove-a") },
 	} {
 		f := folder(t)
 		change(f)

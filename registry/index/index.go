@@ -191,7 +191,7 @@ func Read(r io.Reader) (list []Signed, refused []error, err error) {
 		if n == 1 {
 			var h header
 			if json.Unmarshal(data, &h) != nil || h != (header{"families", 1}) {
-				return nil, nil, errors.New("it is no index of families of format 1")
+				return nil, nil, errors.New("it is not an index of families of format 1")
 			}
 			continue
 		}
@@ -211,7 +211,7 @@ func Read(r io.Reader) (list []Signed, refused []error, err error) {
 	case err != nil:
 		return nil, nil, err
 	case size == 0:
-		return nil, nil, errors.New("it is no index of families: it is empty")
+		return nil, nil, errors.New("it is not an index of families: it is empty")
 	}
 	return list, refused, nil
 }

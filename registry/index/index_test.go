@@ -50,7 +50,7 @@ func TestAListHasTheEntriesWhoseSignaturesHold(t *testing.T) {
 func TestAHostileListIsRefused(t *testing.T) {
 	const head = `{"alcove":"families","format":1}` + "\n"
 	for text, want := range map[string]string{
-		"": "it is empty", "<html>": "no index of families", `{"alcove":"families","format":2}`: "of format 1", head + strings.Repeat("a", MostEntry+2): "a line of more than 65536 bytes",
+		"": "it is empty", "<html>": "not an index of families", `{"alcove":"families","format":2}`: "of format 1", head + strings.Repeat("a", MostEntry+2): "a line of more than 65536 bytes",
 		head + strings.Repeat("a\n", MostEntries+1): "more than 10000 entries", head + strings.Repeat(strings.Repeat("a", MostEntry-1)+"\n", 257): "more than 16777216 bytes",
 	} {
 		if _, _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {

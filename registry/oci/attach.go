@@ -126,7 +126,7 @@ func (c Client) Attached(ctx context.Context, r Reference, sum string) ([]byte, 
 		return nil, fmt.Errorf("read the manifest of the attachment: %w", err)
 	}
 	if m.Subject == nil || len(m.Layers) != 1 || m.Layers[0].Size <= 0 || m.Layers[0].Size > AttachmentLimit || !digestForm().MatchString(string(m.Layers[0].Digest)) {
-		return nil, errors.New("it is no attachment of one layer, or too large")
+		return nil, errors.New("it is not an attachment of one layer, or too large")
 	}
 	return fetchBlob(ctx, repository, spec.Descriptor{MediaType: m.Layers[0].MediaType, Digest: m.Layers[0].Digest, Size: m.Layers[0].Size})
 }

@@ -133,7 +133,7 @@ func (g *gate) admit(host, dialled string) error {
 	case g.near.Load() && outbound.IsNear(a):
 		return nil
 	}
-	return fmt.Errorf("the registry leads to %s at %s, which is no public address: it is not followed there", host, a)
+	return fmt.Errorf("the registry leads to %s at %s, which is not a public address: it is not followed there", host, a)
 }
 
 // inFigures reports whether a host is an address: the operator's own word for where requests go.

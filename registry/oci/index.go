@@ -76,7 +76,7 @@ func (c Client) PullIndex(ctx context.Context, r Reference) ([]byte, error) {
 		return nil, fmt.Errorf("read the manifest of the index: %w", err)
 	}
 	if len(m.Layers) != 1 || m.Layers[0].MediaType != IndexType {
-		return nil, fmt.Errorf("it is no index of families: it has not one layer of the type %s", IndexType)
+		return nil, fmt.Errorf("it is not an index of families: it has not one layer of the type %s", IndexType)
 	}
 	return boundedBlob(ctx, repository, m.Layers[0], IndexLimit)
 }

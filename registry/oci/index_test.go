@@ -18,10 +18,10 @@ func TestAnIndexThatIsNoneOrTooLargeIsRefused(t *testing.T) {
 		want   string
 	}{
 		"bytes":           {[]spec.Descriptor{large}, "the limit is 16777216"},
-		"another type":    {[]spec.Descriptor{other}, "no index of families"},
-		"two layers":      {[]spec.Descriptor{layer, layer}, "no index of families"},
+		"another type":    {[]spec.Descriptor{other}, "not an index of families"},
+		"two layers":      {[]spec.Descriptor{layer, layer}, "not an index of families"},
 		"another hash":    {[]spec.Descriptor{hashed}, "only sha256"},
-		"nothing":         {nil, "no index of families"},
+		"nothing":         {nil, "not an index of families"},
 		"a missing layer": {[]spec.Descriptor{layer}, "not found"},
 	} {
 		r, handler := registryOf(t, nil, map[string]http.HandlerFunc{"manifests/": answered(t, spec.MediaTypeImageManifest, spec.Manifest{Layers: c.layers})})

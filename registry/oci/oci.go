@@ -186,7 +186,7 @@ func partsOf(data []byte) (map[string]spec.Descriptor, error) {
 		parts[l.MediaType] = spec.Descriptor{MediaType: l.MediaType, Digest: l.Digest, Size: l.Size}
 	}
 	if _, found := parts[ModuleType]; !found {
-		return nil, fmt.Errorf("it has no layer of the type %s: it is no artifact of a module", ModuleType)
+		return nil, fmt.Errorf("it has no layer of the type %s: it is not an artifact of a module", ModuleType)
 	}
 	return parts, nil
 }
@@ -225,7 +225,7 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 // digest; the same artifact has the same digest everywhere.
 func (c Client) Push(ctx context.Context, r Reference, a Artifact) (Reference, error) {
 	if r.Digest != "" {
-		return r, errors.New("give a tag, or none: the digest is of what is pushed")
+		return r, errors.New("give a tag, or none: the push determines the digest")
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Time, DefaultTime))
 	defer cancel()

@@ -153,7 +153,7 @@ func aboutSimple(payload []byte) (artifact, repository string, err error) {
 }
 
 // ErrStatement is the error of a statement that says something of an artifact, such as its provenance, and does not approve it.
-var ErrStatement = errors.New("the statement is no signature of an artifact")
+var ErrStatement = errors.New("the statement is not a signature of an artifact")
 
 // aboutStatement reads a statement that approves an artifact.
 func aboutStatement(payload []byte) (artifact, repository string, err error) {

@@ -55,7 +55,7 @@ func OpenEnvelope(data []byte) (e Envelope, err error) {
 	}
 	switch {
 	case e.PayloadType == "" || len(e.Payload) == 0:
-		return e, errors.New("it is no envelope of DSSE: it has no payload, or no type of it")
+		return e, errors.New("it is not an envelope of DSSE: it has no payload, or no type of it")
 	case len(e.Signatures) > mostSignatures:
 		return e, fmt.Errorf("the envelope has %d signatures: the limit is %d", len(e.Signatures), mostSignatures)
 	}

@@ -38,7 +38,7 @@ func ParsePublic(data []byte) (ed25519.PublicKey, error) {
 		return nil, errors.New("it is a secret key: give the public one, and keep this one to yourself")
 	}
 	if len(data) != 1+ed25519.PublicKeySize || data[0] != publicID {
-		return nil, fmt.Errorf("it is no public key: give the %d bytes that alcove family keygen or wasmsign2 keygen writes, or their Base64", 1+ed25519.PublicKeySize)
+		return nil, fmt.Errorf("it is not a public key: give the %d bytes that alcove family keygen or wasmsign2 keygen writes, or their Base64", 1+ed25519.PublicKeySize)
 	}
 	return bytes.Clone(data[1:]), nil
 }
@@ -104,7 +104,7 @@ func ParsePair(data []byte) (ed25519.PrivateKey, error) {
 		return nil, errors.New("it is a key of SSH: add it to the agent with ssh-add, and name it with ssh-agent:COMMENT, as ssh-add -l shows it")
 	}
 	if len(data) != 1+ed25519.PrivateKeySize || data[0] != pairID {
-		return nil, fmt.Errorf("it is no secret key: give the %d bytes that alcove family keygen or wasmsign2 keygen writes", 1+ed25519.PrivateKeySize)
+		return nil, fmt.Errorf("it is not a secret key: give the %d bytes that alcove family keygen or wasmsign2 keygen writes", 1+ed25519.PrivateKeySize)
 	}
 	key := ed25519.NewKeyFromSeed(data[1 : 1+ed25519.SeedSize])
 	if !bytes.Equal(key, data[1:]) {

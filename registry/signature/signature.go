@@ -104,7 +104,7 @@ func addSignature(bare, data []byte, key crypto.Signer) ([]byte, error) {
 func signedBy(key crypto.Signer, text []byte) ([]byte, error) {
 	public, ok := key.Public().(ed25519.PublicKey)
 	if !ok {
-		return nil, errors.New("the key is none of Ed25519")
+		return nil, errors.New("the key is not an Ed25519 key")
 	}
 	made, err := key.Sign(nil, text, crypto.Hash(0))
 	if err == nil && !ed25519.Verify(public, text, made) {

@@ -67,7 +67,7 @@ func fake(kind string) {
 				}
 			}
 		}
-		fmt.Println("a line that is no message")
+		fmt.Println("a line that is not a message")
 		answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": map[string]any{
 			"serverInfo": map[string]any{"version": "7"}, "tools": []any{map[string]any{"name": "store"}},
 			"isError": failed, "content": []any{map[string]any{"type": "text", "text": text}},

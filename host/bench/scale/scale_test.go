@@ -177,7 +177,7 @@ func TestTheChartIsXMLAndNamesItsSizes(t *testing.T) {
 			}
 		}
 		if strings.Contains(chart, "NaN") || strings.Contains(chart, "Inf") {
-			t.Errorf("the chart has what is no number: %s", chart)
+			t.Errorf("the chart has what is not a number: %s", chart)
 		}
 		for _, s := range r.Sizes {
 			if s.Fork > 0 && !strings.Contains(text, "\n"+Thousands(s.N)+"\n") {

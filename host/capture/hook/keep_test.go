@@ -229,13 +229,13 @@ func TestWhatIsNoTranscriptOfTheClientIsRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		outside:                         "is no transcript of claude-code in",
-		"/etc/passwd":                   "is no transcript of claude-code in",
-		"app/s.jsonl":                   "is no transcript of claude-code in",
-		k.folder + "/app/../../outside": "is no transcript of claude-code in",
-		k.folder + "/app/s.txt":         "is no transcript of claude-code in",
-		k.folder + "/app/agent-1.jsonl": "is no transcript of claude-code in",
-		`\\server\share\s.jsonl`:        "is no transcript of claude-code in",
+		outside:                         "is not a transcript of claude-code in",
+		"/etc/passwd":                   "is not a transcript of claude-code in",
+		"app/s.jsonl":                   "is not a transcript of claude-code in",
+		k.folder + "/app/../../outside": "is not a transcript of claude-code in",
+		k.folder + "/app/s.txt":         "is not a transcript of claude-code in",
+		k.folder + "/app/agent-1.jsonl": "is not a transcript of claude-code in",
+		`\\server\share\s.jsonl`:        "is not a transcript of claude-code in",
 		long:                            "it is left out",
 	} {
 		if err := k.run(t.Context(), hook.Stop, path); err == nil || !strings.Contains(err.Error(), want) {

@@ -154,7 +154,7 @@ func Called(name string) (string, error) {
 	short := strings.TrimPrefix(name, Prefix)
 	full := Prefix + short
 	if short == "" || short != strings.Trim(short, "/") || strings.ContainsFunc(short, isForeign) || len(full) > longest {
-		return "", fmt.Errorf("%.60q is no name of a project: give one of letters, digits and . _ / -, of at most %d characters, such as acme/app",
+		return "", fmt.Errorf("%.60q is not a name of a project: give one of letters, digits and . _ / -, of at most %d characters, such as acme/app",
 			name, longest-len(Prefix))
 	}
 	return full, nil
@@ -259,7 +259,7 @@ func checkFolder(folder string) error {
 	isAbs := filepath.IsAbs(folder) || strings.HasPrefix(folder, "/") || len(folder) > 2 && folder[1] == ':'
 	switch {
 	case !isAbs || isElsewhere(folder):
-		return fmt.Errorf("%.60q is no absolute path of a folder of a machine", folder)
+		return fmt.Errorf("%.60q is not an absolute path of a folder of a machine", folder)
 	case len(folder) > mostFolder:
 		return fmt.Errorf("the path of a folder has %d bytes: at most %d are allowed", len(folder), mostFolder)
 	case !utf8.ValidString(folder) || strings.ContainsFunc(folder, isControl):
@@ -291,7 +291,7 @@ func (n Names) check() error {
 			return err
 		}
 		if len(m.ID) > longest || strings.ContainsFunc(m.ID, isForeign) {
-			return fmt.Errorf("%.60q is no id of a move", m.ID)
+			return fmt.Errorf("%.60q is not an id of a move", m.ID)
 		}
 	}
 	return nil

@@ -393,7 +393,7 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jso
 		b.conn = nil
 	}
 	if len(b.pending.all()) > 0 && b.conn == nil {
-		b.Logger.Info("the alcove server went away: looking for another")
+		b.Logger.Info("the alcove server is gone: looking for another")
 		b.revive(ctx)
 	}
 }
@@ -403,7 +403,7 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jso
 func (b *bridge) answer(line []byte) {
 	m, ok := jsonrpc.Outline(line)
 	if !ok {
-		b.Logger.Warn("the alcove server sent a line that is no message", "bytes", len(line))
+		b.Logger.Warn("the alcove server sent a line that is not a message", "bytes", len(line))
 		return
 	}
 	if m.IsAnswer() && string(m.RawID()) != "null" {

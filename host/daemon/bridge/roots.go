@@ -124,7 +124,7 @@ func folderOf(uri string, isWindows bool) (string, error) {
 	}
 	u, err := url.Parse(uri)
 	if err != nil {
-		return "", fmt.Errorf("the root %.60q is no URI", uri)
+		return "", fmt.Errorf("the root %.60q is not a URI", uri)
 	}
 	path := u.Path
 	if isWindows { // file:///C:/code
@@ -132,7 +132,7 @@ func folderOf(uri string, isWindows bool) (string, error) {
 	}
 	isLocal := strings.EqualFold(u.Scheme, "file") && (u.Host == "" || strings.EqualFold(u.Host, "localhost")) && u.RawQuery == "" && u.Opaque == ""
 	if !isLocal || path == "" || !utf8.ValidString(path) || strings.ContainsRune(path, 0) || !isWindows && !filepath.IsAbs(path) {
-		return "", fmt.Errorf("the root %.60q is no folder of this machine: a file: URI with an absolute path would be", uri)
+		return "", fmt.Errorf("the root %.60q is not a folder of this machine: a file: URI with an absolute path would be", uri)
 	}
 	return filepath.Clean(filepath.FromSlash(path)), nil
 }

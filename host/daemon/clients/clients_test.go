@@ -401,7 +401,7 @@ func TestABrokenFileIsRefusedWithItsLine(t *testing.T) {
 		path := filepath.Join(m.Home, filepath.FromSlash(name))
 		write(t, path, text)
 		_, err := clients.Plan(m, client(t, strings.TrimPrefix(filepath.Dir(name), ".")), clients.User, server(false))
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "mend it") {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "correct it") {
 			t.Errorf("%s: got %v, want its name, line 2 and what to do", name, err)
 		}
 		if got := read(t, path); got != text {

@@ -196,7 +196,7 @@ func (c *Change) addVersion(client Client) error {
 func (c *Change) refused(client Client, err error) error {
 	var syntax *edit.SyntaxError
 	if errors.As(err, &syntax) {
-		return fmt.Errorf("%s cannot be read, line %d: %s: mend it, or move it away, and repeat the command", c.Path, syntax.Line, syntax.Reason)
+		return fmt.Errorf("%s cannot be read, line %d: %s: correct it, or move it away, and repeat the command", c.Path, syntax.Line, syntax.Reason)
 	}
 	return fmt.Errorf("edit %s: %w: put the lines of alcove connect %s there yourself", c.Path, err, client.Name)
 }

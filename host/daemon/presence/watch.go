@@ -71,7 +71,7 @@ func (w *Watcher) Run(ctx context.Context) {
 func (w *Watcher) Look() {
 	o := w.options
 	fault := o.Writable()
-	w.report("nothing is written any more", fault)
+	w.report("writes are refused", fault)
 	same := w.sameDirectory()
 	if same {
 		w.keep()
@@ -79,10 +79,10 @@ func (w *Watcher) Look() {
 	switch {
 	case !o.OnDemand:
 	case (!same || errors.Is(fault, store.ErrReplaced) || errors.Is(fault, store.ErrFenced)) && o.Unused():
-		o.Logger.Error("leaving, so that the next client is served what is in the data directory now", "dir", o.Dir)
+		o.Logger.Error("exiting, so that the next client gets the present content of the data directory", "dir", o.Dir)
 		o.Stop()
 	case o.ReadOnly && owner.Writable(o.Dir) == nil:
-		o.Logger.Info("the data directory can be written again: leaving it to a server that does")
+		o.Logger.Info("the data directory can be written again: exiting for a server that writes")
 		o.Stop()
 	}
 }
@@ -110,9 +110,9 @@ func (w *Watcher) keep() {
 // again makes one file again if it was removed.
 func (w *Watcher) again(what string, keep func() (again bool, err error)) {
 	again, err := keep()
-	w.report(what+" was taken away and cannot be made again", err)
+	w.report(what+" was removed and cannot be recreated", err)
 	if again {
-		w.options.Logger.Warn(what + " was taken away, and is made again")
+		w.options.Logger.Warn(what + " was removed and is recreated")
 	}
 }
 

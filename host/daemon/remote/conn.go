@@ -284,7 +284,7 @@ func (c *Conn) agree(session, version string) {
 func (c *Conn) passOne(body []byte, m jsonrpc.Message) error {
 	got, ok := jsonrpc.Outline(body)
 	if !ok || !got.IsAnswer() {
-		c.refuse(m, refusal("internal", "what %s answers is no MCP: is the address that of an alcove server?", c.server.URL()))
+		c.refuse(m, refusal("internal", "what %s answers is not MCP: is the address that of an alcove server?", c.server.URL()))
 		return nil
 	}
 	if m.Method == initialize {

@@ -122,7 +122,7 @@ func TestWhatTheServerRefusesIsAnsweredWithItsWords(t *testing.T) {
 		{403, `{"error":{"code":"denied","message":"the host is not this server"}}`, `answers 403: the host is not this server`},
 		{429, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too fast","data":{"code":"exhausted"}}}`, `{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"too fast","data":{"code":"exhausted"}}}`},
 		{404, "<html>no such page</html>", `is the address that of an alcove server?`},
-		{200, "<html>welcome</html>", `is no MCP: is the address that of an alcove server?`},
+		{200, "<html>welcome</html>", `is not MCP: is the address that of an alcove server?`},
 	} {
 		conn, in := dialed(t, owner.Hello{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)

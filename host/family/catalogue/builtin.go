@@ -74,7 +74,7 @@ func (f *Catalogue) noteCarried() {
 		}
 		n := grants.AdditionsTo(g, x.Version)
 		if asks := n.List(x.Manifest); len(asks) > 0 {
-			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
+			f.o.Logger.Warn("a family of this release requests more than when it was granted; it keeps its grant", "family", name,
 				"version", x.Manifest.Version, "asks", asks, "grant", n.Command(x.Version, grants.In(f.lock, x.Version)))
 		}
 	}

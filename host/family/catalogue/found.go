@@ -157,7 +157,7 @@ func (f *Catalogue) readFile(path string) *Family {
 			continue
 		}
 		if x.refused == nil || x.refused.Error() != err.Error() {
-			f.o.Logger.Warn("a changed family was not taken; the version before it goes on", "file", path, "error", err)
+			f.o.Logger.Warn("a changed family was refused; the previous version keeps running", "file", path, "error", err)
 			x.refused = err
 		}
 		return x

@@ -215,7 +215,7 @@ func (f *Catalogue) UnloadIdle() {
 		if x.module != nil && x.running == 0 && now.Sub(x.used) > f.o.Idle {
 			_ = x.module.Close()
 			x.module = nil
-			f.o.Logger.Info("family unloaded, nobody called it", "family", x.Name)
+			f.o.Logger.Info("unused family unloaded", "family", x.Name)
 		}
 		x.mu.Unlock()
 	}

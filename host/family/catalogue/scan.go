@@ -64,7 +64,7 @@ func (f *Catalogue) noteUpdates(was map[string]*Family) {
 			if d.Guard != nil {
 				attributes = append(attributes, "store hook served by", d.Guard.Digest)
 			}
-			f.o.Logger.Warn("a family was replaced by another version, which has nothing of what was granted to the one before", attributes...)
+			f.o.Logger.Warn("a family was replaced by another version, which has none of the previous one's grants", attributes...)
 		}
 	}
 }

@@ -29,14 +29,14 @@ func TestWhatBreaksARule(t *testing.T) {
 		{sum, values("a", "0.5", "b", "0.3", "c", "0.2"), ""},
 		{sum, values("a", "0.5", "b", "0.3", "c", "0.21"), ""},
 		{sum, values("a", "0.5", "b", "0.3", "c", "0.2101"), "they add up to 1.0101"},
-		{sum, values("a", "0.5", "b", "0.3"), "c is no number"},
-		{sum, values("a", "0.5", "b", `"x"`, "c", "0"), "b is no number"},
+		{sum, values("a", "0.5", "b", "0.3"), "c is not a number"},
+		{sum, values("a", "0.5", "b", `"x"`, "c", "0"), "b is not a number"},
 		{less, values("a", "1", "b", "2", "c", "3"), ""},
 		{less, values("a", "1", "b", "3", "c", "3"), "b is 3, which is not less than c, 3"},
 		{one, values("a", `"x"`, "b", `["y", "x"]`), ""},
 		{one, values("a", "1", "b", `[1.0]`), ""},
 		{one, values("a", `"z"`, "b", `["y"]`), `a is "z", which is not in b`},
-		{one, values("a", `"z"`, "b", `"z"`), "b is no list"},
+		{one, values("a", `"z"`, "b", `"z"`), "b is not a list"},
 	} {
 		if got := (&Rule{ConfigRule: c.rule}).broken(c.values); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%v of %s: %q, not %q", c.rule, c.values, got, c.says)

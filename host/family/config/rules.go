@@ -46,7 +46,7 @@ func (r *Rule) broken(values map[string]json.RawMessage) string {
 	numbers := make([]float64, len(r.Keys))
 	for i, key := range r.Keys {
 		if err := json.Unmarshal(values[key], &numbers[i]); err != nil {
-			return fmt.Sprintf("%s is no number", key)
+			return fmt.Sprintf("%s is not a number", key)
 		}
 	}
 	if r.Rule == abi.RuleSum {
@@ -75,7 +75,7 @@ func (r *Rule) notEqual(numbers []float64) string {
 func (r *Rule) notAmong(values map[string]json.RawMessage) string {
 	var list []json.RawMessage
 	if err := json.Unmarshal(values[r.Keys[1]], &list); err != nil {
-		return fmt.Sprintf("%s is no list", r.Keys[1])
+		return fmt.Sprintf("%s is not a list", r.Keys[1])
 	}
 	if slices.ContainsFunc(list, func(v json.RawMessage) bool { return sameJSON(v, values[r.Keys[0]]) }) {
 		return ""

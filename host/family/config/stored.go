@@ -60,7 +60,7 @@ func (s Scope) check() error {
 	case s.Name == "":
 		return invalid("scope %s needs a name", s.Kind)
 	case s.Kind == Namespace && !namespaceForm().MatchString(s.Name):
-		return invalid("%.140q is no name of a namespace: it has up to 128 letters, digits and . _ / -", s.Name)
+		return invalid("%.140q is not a name of a namespace: it has up to 128 letters, digits and . _ / -", s.Name)
 	case len(s.Name) > longestName:
 		return invalid("the name of the scope has %d bytes: at most %d are allowed", len(s.Name), longestName)
 	}

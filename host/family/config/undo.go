@@ -21,7 +21,7 @@ func parseChange(id string) (key string, version uint64, err error) {
 	key, number, _ := strings.Cut(id, "@")
 	version, err = strconv.ParseUint(number, 10, 64)
 	if err != nil || key == "" || version == 0 {
-		return "", 0, invalid("%.80q is no change: give KEY@VERSION, as config.history or alcove config history KEY shows it", id)
+		return "", 0, invalid("%.80q is not a change: give KEY@VERSION, as config.history or alcove config history KEY shows it", id)
 	}
 	return key, version, nil
 }

@@ -56,13 +56,13 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	answer, err := askStore(ctx, r, question{change: memory.ChangeStore, namespace: call.Namespace, items: items})
 	var refused *refusal
 	if errors.As(err, &refused) { // too late, and not to be retried
-		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused what is stored already: " + refused.reason}
+		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have refused entries that are already stored: " + refused.reason}
 	}
 	if err != nil {
 		return err
 	}
 	if answer.Propose != nil { // too late as well
-		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have proposed what is stored already: " + oneLine(*answer.Propose)}
+		return &memory.Error{Code: memory.Denied, Message: "family " + call.Manifest.Name + " would have proposed entries that are already stored: " + oneLine(*answer.Propose)}
 	}
 	for i, c := range answer.Entries {
 		if c == nil {

@@ -235,7 +235,7 @@ func (h *Hooks) deliverBatch(ctx context.Context, l listener, from source, after
 		err = h.deliverPage(effect.With(ctx, effects), l, stage, caller, n)
 	}
 	if err != nil && effects.Count() > 0 {
-		h.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", l.Name(), "branch", from.branch,
+		h.o.Logger.Error("a family failed after it had sent something; its stored hook is not repeated", "family", l.Name(), "branch", from.branch,
 			"up_to_version", n.upto, "sent", effects.List(), "error", err)
 		return n.more, nil
 	}
@@ -245,7 +245,7 @@ func (h *Hooks) deliverBatch(ctx context.Context, l listener, from source, after
 // deliverPage calls a family, and commits what it stages, and what it misses.
 func (h *Hooks) deliverPage(ctx context.Context, l listener, stage *memory.Stage, caller memory.Caller, n batch) error {
 	if n.cut != nil {
-		h.o.Logger.Warn("a family is not told of answers to answers", "family", l.Name(), "branch", n.cut.Branch, "version", n.cut.Version,
+		h.o.Logger.Warn("a family is not notified of answers to answers", "family", l.Name(), "branch", n.cut.Branch, "version", n.cut.Version,
 			"count", n.cut.Count, "written_by", n.cut.By, "generation", n.cut.Generation)
 		if err := addCut(ctx, stage, l.Name(), *n.cut); err != nil {
 			return err

@@ -147,7 +147,7 @@ func (h *Hooks) commitBehind(x Family, r Request) {
 	}
 	h.o.Behind(func() {
 		if err := r.Commit(context.Background()); err != nil {
-			h.o.Logger.Info("what a hook kept for itself was not committed", "family", x.Name(), "error", err)
+			h.o.Logger.Info("the own records of a hook were not committed", "family", x.Name(), "error", err)
 		}
 	})
 }

@@ -232,7 +232,7 @@ func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
 // ask calls one family about a store, and applies the changes that it answers.
 func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
 	if x.OnFailure != abi.OnFailureRefuse && x.Breaker().Open(h.o.Clock()) {
-		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
+		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed repeatedly and is suspended for %v", Pause)}
 	}
 	if x.ReachesOutside() {
 		if err := effect.Of(ctx).Earlier(ctx); err != nil {
@@ -428,7 +428,7 @@ func apply(items []memory.Item, changes []*abi.Change, check func(memory.Item) e
 			it.Metadata = merged
 		}
 		if err := check(*it); err != nil {
-			return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("what it made of %.64q cannot be stored: %v", it.Key, err)}
+			return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("its result for %.64q cannot be stored: %v", it.Key, err)}
 		}
 	}
 	return changed, nil

@@ -130,7 +130,7 @@ func (h *Hooks) deliverAll(ctx context.Context, name string) (more bool, err err
 	for _, from := range sources {
 		again, err := h.deliver(ctx, l, from, since)
 		if err != nil && ctx.Err() == nil {
-			h.o.Logger.Warn("a family could not be told of what was stored; it is tried again", "family", name, "branch", from.branch, "error", err)
+			h.o.Logger.Warn("a stored hook failed; it is tried again", "family", name, "branch", from.branch, "error", err)
 			failed = err
 		}
 		more = more || again

@@ -450,5 +450,5 @@ func (q *Queue) NoteSent(stage *memory.Stage, id string) func(context.Context, [
 // BrokenOff returns why a job interrupted by a stop of the server is not started again.
 func BrokenOff(sent []string) error {
 	return &memory.Error{Code: memory.Conflict, Message: "the server stopped while it ran: " + strings.Join(sent, "; ") +
-		". Nothing else of it was kept, and it is not begun again: find out there what came of it, and queue another if it is still to be done"}
+		". Nothing else of it was kept, and it is not repeated: check there whether it took effect, and queue another job if needed"}
 }

@@ -86,7 +86,7 @@ func (f *File) Accept(last audit.LockState, lock bool) (entries []audit.Entry, e
 	case known:
 		entries, err = f.changed(Editor, accepted, "")
 	default:
-		entries, err = f.changed(Editor, registry.Lock{}, "a lock file in place of one that is not known any more:")
+		entries, err = f.changed(Editor, registry.Lock{}, "a lock file in place of one that is no longer known:")
 	}
 	if err == nil && lock && !f.Lock.Locked {
 		before := f.Lock
@@ -124,7 +124,7 @@ func (f File) refused(last audit.LockState, accepted registry.Lock, known bool, 
 	}
 	e := audit.Entry{Kind: audit.Edited, Agent: Editor, Digest: digest}
 	if !known {
-		e.Detail = "the lock file that was last accepted is not known any more; this one has:"
+		e.Detail = "the lock file that was last accepted is no longer known; this one has:"
 	}
 	lines, err := registry.Diff(accepted, f.Lock)
 	if err != nil {

@@ -181,7 +181,7 @@ func (s *Store) Approved(digest string, detached []byte) (path string, seen Info
 	if changed {
 		return "", Info{}, errors.New("its module was changed since it was approved")
 	}
-	return "", Info{}, errors.New("its module is not there any more")
+	return "", Info{}, errors.New("its module no longer exists")
 }
 
 // KeepApproved keeps a module for as long as it serves a required store hook, whatever happens to its file.
@@ -197,7 +197,7 @@ func (s *Store) KeepApproved(digest string, from Origin) error {
 		return err
 	}
 	if b.Digest() != digest {
-		return errors.New("keep the module: it was changed meanwhile: look at it again with alcove family list")
+		return errors.New("keep the module: it was changed meanwhile: review it with alcove family list")
 	}
 	return s.keep(s.approvedPath(digest), b)
 }
@@ -235,7 +235,7 @@ func (s *Store) keptForRollback(now registry.Lock, digest string) bool {
 func (s *Store) remove(path string) {
 	s.forget(path)
 	if err := s.o.Documents.Remove(path); err != nil {
-		s.o.Logger.Warn("a module that nobody needs could not be removed", "file", path, "error", err)
+		s.o.Logger.Warn("an unneeded module could not be removed", "file", path, "error", err)
 	}
 }
 

@@ -510,6 +510,6 @@ func (call *Call) FinishUnseen(ctx context.Context) {
 		notes = append(notes, err.Error())
 	}
 	for _, note := range notes {
-		call.host.Logger.Warn("a family did not do all it wanted", "family", call.Manifest.Name, "note", note)
+		call.host.Logger.Warn("a family could not do all that it tried", "family", call.Manifest.Name, "note", note)
 	}
 }

@@ -109,9 +109,9 @@ func (call *Call) mayReadScope(s config.Scope) error {
 	case s.Kind == config.Namespace && !call.Caller.Rights.MayRead(s.Name):
 		return noAccess("read", s.Name)
 	case s.Kind == config.Agent && s.Name != call.Caller.Agent && !all:
-		return &abi.Error{Code: abi.CodeDenied, Message: "what is set for another agent is shown to callers that may read every namespace"}
+		return &abi.Error{Code: abi.CodeDenied, Message: "settings of another agent are shown to callers that may read every namespace"}
 	case s.Kind == config.OfFamily && s.Name != call.Manifest.Name:
-		return &abi.Error{Code: abi.CodeDenied, Message: "what is set for another family is shown to operators: alcove config list --family NAME"}
+		return &abi.Error{Code: abi.CodeDenied, Message: "settings of another family are shown to operators: alcove config list --family NAME"}
 	}
 	return nil
 }

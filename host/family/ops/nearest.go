@@ -176,7 +176,7 @@ func fieldTests(list []abi.RecordTest) (tests []fieldTest, err error) {
 	for _, t := range list {
 		test := fieldTest{path: strings.Split(t.Field, "."), op: t.Op}
 		if err := json.Unmarshal(t.Value, &test.value); err != nil {
-			return nil, invalid("filters: the value for %.128q is no JSON: %v", t.Field, err)
+			return nil, invalid("filters: the value for %.128q is not JSON: %v", t.Field, err)
 		}
 		several, isList := test.value.([]any)
 		switch test.op {

@@ -88,7 +88,7 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	if r.Base64 {
 		body, err := base64.StdEncoding.DecodeString(r.Body)
 		if err != nil {
-			return answer, invalid("the body is no base64: %v", err)
+			return answer, invalid("the body is not base64: %v", err)
 		}
 		r.Body = string(body)
 	}

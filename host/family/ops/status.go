@@ -63,7 +63,7 @@ func namespaceDelete(call *Call, ctx context.Context, r abi.NamespaceDeleteReque
 	}
 	if !kept {
 		return out, &abi.Error{Code: abi.CodeConflict,
-			Message: fmt.Sprintf("retention keeps for less than a day what is deleted in namespace %s, so it could not be undone: an operator can keep more, with alcove retention", r.Namespace)}
+			Message: fmt.Sprintf("retention keeps deletions in namespace %s for less than a day, so this could not be undone: an operator can keep more, with alcove retention", r.Namespace)}
 	}
 	out.Deleted, out.More, err = call.Stage.DeleteSome(ctx, r.Namespace, cmp.Or(r.Limit, 1000))
 	return out, err

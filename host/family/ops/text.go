@@ -94,7 +94,7 @@ func textDetokenize(call *Call, ctx context.Context, r abi.TextDetokenizeRequest
 		for _, id := range ids {
 			token, known := tokenizer.Text(id)
 			if !known {
-				return out, invalid("%d is no token of %s", id, tokens.Encoding)
+				return out, invalid("%d is not a token of %s", id, tokens.Encoding)
 			}
 			if size += len(token); size > mostTokenized {
 				return out, invalid("the texts have more than %d bytes together: ask for them in several requests", mostTokenized)

@@ -42,7 +42,7 @@ func (a ACME) New() (*Manager, error) {
 		a.Directory = autocert.DefaultACMEDirectory
 	}
 	if u, err := url.Parse(a.Directory); err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("the directory %.200q of an authority is no https URL", a.Directory)
+		return nil, fmt.Errorf("the directory %.200q of an authority is not an https URL", a.Directory)
 	}
 	return &Manager{a.Names, &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(a.Dir), HostPolicy: autocert.HostWhitelist(a.Names...),
 		Email: a.Email, Client: &acme.Client{DirectoryURL: a.Directory, HTTPClient: a.Client}}}, nil

@@ -73,7 +73,7 @@ func checkNames(names []string) error {
 	}
 	for _, name := range names {
 		if name == "" || len(name) > 253 || strings.ContainsAny(name, " /*@") || strings.Contains(name, "://") {
-			return fmt.Errorf("the name %.100q is no name of a machine, such as memory.example.org, and no address", name)
+			return fmt.Errorf("the name %.100q is neither a host name, such as memory.example.org, nor an address", name)
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func readKey(path string) (crypto.Signer, error) {
 	}
 	signer, ok := read.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("%s has a key that signs nothing", path)
+		return nil, fmt.Errorf("%s has a key that cannot sign", path)
 	}
 	return signer, nil
 }

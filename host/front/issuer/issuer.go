@@ -109,7 +109,7 @@ func (c *Checker) Check(ctx context.Context, token, audience, space string) (of 
 		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(c.o.Clock))
 	claims := jwt.MapClaims{}
 	if _, err := parser.ParseWithClaims(token, claims, known.KeyfuncCtx(ctx)); err != nil {
-		return of, g, expires, denied("the token of %s does not hold here: %s", c.o.URL, reason(err))
+		return of, g, expires, denied("the token of %s is not valid here: %s", c.o.URL, reason(err))
 	}
 	of = keys.Subject{Issuer: c.o.URL}
 	if of.ID, err = claims.GetSubject(); err != nil || of.ID == "" {
@@ -126,9 +126,9 @@ func (c *Checker) Check(ctx context.Context, token, audience, space string) (of 
 // reason returns what of a token is wrong. It has nothing of the token.
 func reason(err error) string {
 	for known, says := range map[error]string{
-		jwt.ErrTokenExpired: "it expired", jwt.ErrTokenNotValidYet: "it does not hold yet", jwt.ErrTokenUsedBeforeIssued: "it is of the future",
+		jwt.ErrTokenExpired: "it expired", jwt.ErrTokenNotValidYet: "it is not valid yet", jwt.ErrTokenUsedBeforeIssued: "it was issued in the future",
 		jwt.ErrTokenInvalidAudience: "it is for another server", jwt.ErrTokenInvalidIssuer: "another issuer made it",
-		jwt.ErrTokenRequiredClaimMissing: "it lacks a claim", jwt.ErrTokenMalformed: "it is no JWT",
+		jwt.ErrTokenRequiredClaimMissing: "it lacks a claim", jwt.ErrTokenMalformed: "it is not a JWT",
 	} {
 		if errors.Is(err, known) {
 			return says

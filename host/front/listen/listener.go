@@ -159,7 +159,7 @@ func removeStale(path string) error {
 		return fmt.Errorf("look at the socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket && info.Mode().Type() != fs.ModeIrregular {
-		return fmt.Errorf("%s is in the way of the socket and is not one: move it, or choose another path with --socket", path)
+		return fmt.Errorf("%s is not a socket but has the socket's path: move it, or choose another path with --socket", path)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove the socket that an earlier server left: %w", err)

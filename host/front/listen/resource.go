@@ -81,7 +81,7 @@ func oauthPaths() []string {
 
 // refuseOAuth tells a client that looks for an authorization server how this one is used, in the form that it shows to its user (RFC 6749).
 func (h *HTTP) refuseOAuth(w http.ResponseWriter, r *http.Request) {
-	why := "this server is no authorization server: use " + h.Issuer
+	why := "this server is not an authorization server: use " + h.Issuer
 	if h.Issuer == h.Public+h.Path {
 		why = "there is nothing here: the metadata of the authorization server are at " + h.Public + "/.well-known/oauth-authorization-server" + h.Path
 	}

@@ -66,7 +66,7 @@ func TestAClientThatLooksForOAuthIsToldHowToComeIn(t *testing.T) {
 	} {
 		for url, want := range map[string]string{
 			plain + ask.path:    "this server has no OAuth: send the token from the file /data/token",
-			referred + ask.path: "this server is no authorization server: use https://login.example.org",
+			referred + ask.path: "this server is not an authorization server: use https://login.example.org",
 		} {
 			status, text := request(t, ask.method, url, "", nil)
 			var read struct {

@@ -119,7 +119,7 @@ const mostClientCA = 1 << 20
 func Mutual(address string, own *Certificate, authority string) (net.Listener, error) {
 	data, err := regular.Read(authority, mostClientCA)
 	if err != nil {
-		return nil, fmt.Errorf("read whose certificates of clients are taken: %w", err)
+		return nil, fmt.Errorf("read the authorities of client certificates: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {

@@ -68,7 +68,7 @@ func TestTheToolsOfAFamily(t *testing.T) {
 		t.Errorf("described %+v", d)
 	}
 	if got := string(d.Tools[1].OutputSchema); got != `{"properties":{"result":{"type":"array"}},"required":["result"],"type":"object"}` {
-		t.Errorf("the schema of a result that is no object is %s", got)
+		t.Errorf("the schema of a result that is not an object is %s", got)
 	}
 }
 

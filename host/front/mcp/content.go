@@ -41,7 +41,7 @@ func (c content) wire() (protocol.Content, error) {
 	case "link":
 		return protocol.NewResourceLink(c.URI, c.Name, "", c.MIMEType), nil
 	}
-	return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the family answered with content of the type %.32q: there are text, image, audio, resource and link", c.Type)}
+	return nil, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the family answered with content of the type %.32q: the types are text, image, audio, resource and link", c.Type)}
 }
 
 // contents returns what a resource contains.
@@ -75,7 +75,7 @@ func onlyContent(answer []byte) bool {
 func contentOf(raw json.RawMessage) (list []protocol.Content, err error) {
 	var pieces []content
 	if err := json.Unmarshal(raw, &pieces); err != nil {
-		return nil, &memory.Error{Code: memory.Unavailable, Message: "the family's content is no list of pieces with a type", Cause: err}
+		return nil, &memory.Error{Code: memory.Unavailable, Message: "the family's content is not a list of pieces with a type", Cause: err}
 	}
 	if len(pieces) > mostContent {
 		return nil, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("the answer has %d pieces of content: at most %d are allowed", len(pieces), mostContent)}

@@ -189,7 +189,7 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		{"an unknown session", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, map[string]string{"Mcp-Session-Id": "alcove-x"}, 404, ""},
 		{"an unknown tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember"}}`, session, 200, "the tools are memory_store"},
 		{"an unknown tool, stateless", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember",` + modernMeta + `}}`, modernHeaders("tools/call", "remember"), 400, "the tools are memory_store"},
-		{"a cursor of no page", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a cursor!"}}`, session, 400, `"code":-32602,"message":"the cursor \"a cursor!\" is of no page: leave it out, tools/list answers all tools at once"`},
+		{"a cursor of no page", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a cursor!"}}`, session, 400, `"code":-32602,"message":"the cursor \"a cursor!\" belongs to no page: leave it out, tools/list lists all tools at once"`},
 		{"headers that say something else", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_forget","arguments":{"key":"k"},` + modernMeta + `}}`, modernHeaders("tools/call", "memory_recall"), 400, "Mcp-Name"},
 	} {
 		response, text := post(t, url, c.body, c.headers)

@@ -133,7 +133,7 @@ func checkCursor(given json.RawMessage) error {
 	if len(given) == 0 || string(given) == "null" || string(given) == `""` {
 		return nil
 	}
-	return fmt.Errorf("the cursor %s is of no page: leave it out, tools/list answers all tools at once", tool.Clip(string(given), gotLength))
+	return fmt.Errorf("the cursor %s belongs to no page: leave it out, tools/list lists all tools at once", tool.Clip(string(given), gotLength))
 }
 
 func callOf(read jsonrpc.Message) call {

@@ -38,9 +38,9 @@ func TestWhatTheLibraryDecodesIsLimited(t *testing.T) {
 func TestACursorOfNoPageIsRefusedAndTheFirstPageNeedsNone(t *testing.T) {
 	for params, want := range map[string]string{
 		`{}`: "", `{"cursor":null}`: "", `{"cursor":""}`: "", `{"Cursor":"x!"}`: "",
-		`{"cursor":"x!"}`:   `the cursor "x!" is of no page: leave it out, tools/list answers all tools at once`,
-		`{"cursor":"bWVt"}`: `the cursor "bWVt" is of no page: leave it out, tools/list answers all tools at once`,
-		`{"cursor":7}`:      `the cursor 7 is of no page: leave it out, tools/list answers all tools at once`,
+		`{"cursor":"x!"}`:   `the cursor "x!" belongs to no page: leave it out, tools/list lists all tools at once`,
+		`{"cursor":"bWVt"}`: `the cursor "bWVt" belongs to no page: leave it out, tools/list lists all tools at once`,
+		`{"cursor":7}`:      `the cursor 7 belongs to no page: leave it out, tools/list lists all tools at once`,
 	} {
 		m, fault := parseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":` + params + `}`))
 		got := ""

@@ -68,7 +68,7 @@ func (s Session) choose(address *url.URL) (Session, error) {
 	}
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
-		return s, errors.New("what follows ? in the address cannot be read: write it as in /mcp?profile=full")
+		return s, errors.New("the query of the address cannot be read: write it as in /mcp?profile=full")
 	}
 	if query.Has(profileParameter) {
 		s.Profile = query.Get(profileParameter)

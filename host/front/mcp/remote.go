@@ -77,7 +77,7 @@ func (r *remote) request(ctx context.Context, method protocol.MCPMethod, params,
 	case m := <-answer:
 		return answerOf(m, into)
 	case <-ctx.Done():
-		r.tell(notification(methodCancelled, map[string]any{"requestId": id, "reason": "no answer is waited for any more"}))
+		r.tell(notification(methodCancelled, map[string]any{"requestId": id, "reason": "no request waits for this answer"}))
 		return context.Cause(ctx)
 	}
 }

@@ -95,7 +95,7 @@ func parseURI(text string) (resourceURI, error) {
 	for i, part := range parts {
 		name, err := url.PathUnescape(part)
 		if err != nil || name == "" {
-			return u, fmt.Errorf("%q in the URI is no name: write %% and / in names as %%25 and %%2F", tool.Clip(part, gotLength))
+			return u, fmt.Errorf("%q in the URI is not a name: write %% and / in names as %%25 and %%2F", tool.Clip(part, gotLength))
 		}
 		parts[i] = name
 	}

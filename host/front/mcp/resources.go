@@ -208,7 +208,7 @@ func (s *Server) listTemplates(ctx context.Context, _ any, request *protocol.Lis
 	}
 }
 
-var errCursor = errors.New("the cursor is of no page: repeat the nextCursor of an answer, or leave it out")
+var errCursor = errors.New("the cursor belongs to no page: repeat the nextCursor of an answer, or leave it out")
 
 // cursor returns the cursor of the page of a source. The library requires base64.
 func cursor(source int, after string) protocol.Cursor {

@@ -50,7 +50,7 @@ func (all *subscribers) add(ctx context.Context, id, uri string, made func() *su
 		return &uriError{err}
 	}
 	if u.on() == "" {
-		return &uriError{errors.New("a session tells of nothing: subscribe to memories and branches")}
+		return &uriError{errors.New("a session announces no changes: subscribe to memories and branches")}
 	}
 	s := all.of(id, made)
 	end, err := all.server.mayFollow(ctx, s.caller, u)
@@ -291,7 +291,7 @@ func (c *readCall) IsSubscribedToResource(string) bool { return false }
 // subscribe subscribes a client to a resource of any source. Those that memory does not tell of do not change.
 func (s *Server) subscribe(ctx context.Context, id, uri string, made func() *subscriber) error {
 	if s.options.Space == nil || s.source(ctx, uri) == nil {
-		return &uriError{fmt.Errorf("there is nothing to subscribe to at %s: memories and branches tell of changes", tool.Clip(uri, gotLength))}
+		return &uriError{fmt.Errorf("there is nothing to subscribe to at %s: only memories and branches announce changes", tool.Clip(uri, gotLength))}
 	}
 	return s.subscribers.add(ctx, id, uri, made)
 }

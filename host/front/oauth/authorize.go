@@ -38,7 +38,7 @@ func (s *Server) read(ctx context.Context, raw string) (q request, err error) {
 	}
 	v, err := url.ParseQuery(raw)
 	if err != nil {
-		return q, errors.New("the request is no query of a URL")
+		return q, errors.New("the request is not a URL query")
 	}
 	if name := repeated(v); name != "" {
 		return q, fmt.Errorf("the request has %.40q more than once", name)
@@ -58,15 +58,15 @@ func (s *Server) read(ctx context.Context, raw string) (q request, err error) {
 	case v.Get("response_type") != "code":
 		return q, errors.New("response_type must be code")
 	case v.Get("code_challenge_method") != "S256":
-		return q, errors.New("code_challenge_method must be S256: a client without PKCE is not let in")
+		return q, errors.New("code_challenge_method must be S256: clients must use PKCE")
 	case len(q.challenge) != verifierLeft || strings.Trim(q.challenge, pkceForm) != "":
-		return q, errors.New("code_challenge is no challenge of PKCE with S256")
+		return q, errors.New("code_challenge is not a PKCE challenge with S256")
 	case len(q.state) > longestState:
 		return q, fmt.Errorf("state has %d bytes: %d is the limit", len(q.state), longestState)
 	case v.Has("request") || v.Has("request_uri"):
-		return q, errors.New("requests in signed objects are not read here")
+		return q, errors.New("signed request objects are not supported")
 	case len(q.rights) == 0:
-		return q, errors.New("scope has nothing that there is here: " + strings.Join(Scopes(), " "))
+		return q, errors.New("scope has no known value: " + strings.Join(Scopes(), " "))
 	}
 	return q, nil
 }
@@ -78,7 +78,7 @@ func (c client) redirectIn(v url.Values) (string, error) {
 	}
 	address := v.Get("redirect_uri")
 	if !c.redirectsTo(address) {
-		return "", fmt.Errorf("the redirect address %.200q is none of those that the client names", address)
+		return "", fmt.Errorf("the redirect address %.200q is not among those that the client names", address)
 	}
 	return address, nil
 }
@@ -141,7 +141,7 @@ func (s *Server) step(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		s.wrong(w, http.StatusMethodNotAllowed, "Begin in the application that wants to be let in.")
+		s.wrong(w, http.StatusMethodNotAllowed, "Begin in the application that asks for access.")
 		return
 	}
 	if err := r.ParseForm(); err != nil {

@@ -127,7 +127,7 @@ func parseRedirect(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.Scheme == "", u.Opaque != "", u.Host == "" && u.Scheme != "" && (u.Scheme == "http" || u.Scheme == "https"):
-		return nil, bad("is none: name all of it, as in https://client.example.org/callback")
+		return nil, bad("is not absolute: write it in full, as in https://client.example.org/callback")
 	case u.User != nil:
 		return nil, bad("has a user's name")
 	case strings.Contains(address, "#"):

@@ -156,7 +156,7 @@ func (d *documents) read(ctx context.Context, id string) (client, error) {
 	case answer.StatusCode != http.StatusOK:
 		return client{}, fmt.Errorf("%w: it is answered with status %d, and redirects are not followed", unreadable, answer.StatusCode)
 	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
-		return client{}, fmt.Errorf("%w: it is no JSON", unreadable)
+		return client{}, fmt.Errorf("%w: it is not JSON", unreadable)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, longestDocument+1))
 	switch {
@@ -172,7 +172,7 @@ func (d *documents) read(ctx context.Context, id string) (client, error) {
 func readDocument(id string, body []byte) (client, error) {
 	var read described
 	if err := json.Unmarshal(body, &read); err != nil {
-		return client{}, errors.New("the client's metadata is no JSON object with members of RFC 7591")
+		return client{}, errors.New("the client's metadata is not a JSON object with members of RFC 7591")
 	}
 	if read.ID != id {
 		return client{}, fmt.Errorf("the client's metadata has the client_id %.200q, and not the URL at which it is", read.ID)

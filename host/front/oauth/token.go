@@ -141,7 +141,7 @@ func (c *code) answers(f url.Values) error {
 	case redirect != "" && redirect != c.Redirect:
 		return &failure{invalidGrant, "redirect_uri is not that of the request for authorization"}
 	case !answersChallenge(f.Get("code_verifier"), c.Challenge):
-		return &failure{invalidGrant, "code_verifier does not answer the challenge"}
+		return &failure{invalidGrant, "code_verifier does not match the challenge"}
 	case resource != "" && resource != c.Client.Resource:
 		return &failure{invalidTarget, "the code is for the resource " + c.Client.Resource}
 	}

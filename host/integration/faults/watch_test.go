@@ -76,7 +76,7 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 	if err := os.Remove(filepath.Join(dir, "alcove.db")); err != nil {
 		t.Fatal(err)
 	}
-	const logged = "nothing is written any more"
+	const logged = "writes are refused"
 	await.That(t, "the log says it", func() bool { return log.count(logged) > 0 })
 	for _, path := range []string{"/readyz", "/healthz"} {
 		if status, body := get(t, "http://"+r.HTTP+path); status != http.StatusServiceUnavailable || !strings.Contains(body, "alcove.db is gone") {

@@ -32,7 +32,7 @@ func (l *lineLog) calls(t *testing.T) (list []map[string]any) {
 	for line := range strings.Lines(l.text.String()) {
 		var entry map[string]any
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatalf("the line %q of the log is no JSON: %v", line, err)
+			t.Fatalf("the line %q of the log is not JSON: %v", line, err)
 		}
 		if entry["msg"] == "call" {
 			list = append(list, entry)

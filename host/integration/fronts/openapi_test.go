@@ -126,7 +126,7 @@ func callAsDescribed(t *testing.T, s *server.Server, route func(*http.Request) (
 		t.Fatal(err)
 	}
 	var failed struct{ Error any }
-	json.Unmarshal(text, &failed) // or it is no JSON, and no operation's
+	json.Unmarshal(text, &failed) // or it is not JSON, and no operation's
 	if answer.StatusCode != http.StatusOK || failed.Error != nil {
 		t.Errorf("%s %s is answered with %d %.500s", method, path, answer.StatusCode, text)
 	}

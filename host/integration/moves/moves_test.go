@@ -225,7 +225,7 @@ func TestAMoveToADatabaseThatCannotTakeItLeavesTheSpaceAsItWas(t *testing.T) {
 		"one without rights":             {operator.MoveStoreRequest{Store: strings.Replace(weak, "postgres@", "reader@", 1)}, "needs the right to create"},
 		"one that is not there":          {operator.MoveStoreRequest{Store: s.URL("nowhere")}, "does not exist"},
 		"the directory, where it is":     {operator.MoveStoreRequest{Store: space.InDirectory}, "from a directory to a database"},
-		"no URL":                         {operator.MoveStoreRequest{Store: "http://x"}, "no URL as in postgres://"},
+		"no URL":                         {operator.MoveStoreRequest{Store: "http://x"}, "not a URL as in postgres://"},
 		"a file that there is not":       {operator.MoveStoreRequest{File: filepath.Join(t.TempDir(), "none")}, "no such file"},
 		"a space with a name that is no": {operator.MoveStoreRequest{Store: url, Space: "../x"}, "a name has 1 to 63"},
 	} {

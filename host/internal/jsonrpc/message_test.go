@@ -185,7 +185,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var want map[string]json.RawMessage
 		if json.Unmarshal(line, &want) != nil {
-			t.Fatalf("%q is no object", line)
+			t.Fatalf("%q is not an object", line)
 		}
 		var method string
 		json.Unmarshal(want["method"], &method)

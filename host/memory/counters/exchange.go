@@ -177,7 +177,7 @@ func (c *Counting) opened(place Mark) (store.Cursor, error) {
 }
 
 // ErrPlace is the error of a place between counters that this process did not give.
-var ErrPlace = errors.New("the place to continue from is none that this server gave: begin at the first page")
+var ErrPlace = errors.New("the cursor is not from this server: begin at the first page")
 
 // Join takes what other replicas counted, and with it counters of the space itself. It returns how many memories had news.
 func (c *Counting) Join(ctx context.Context, b *lineage.Branch, list []Replicated, with ...store.CounterWrite) (news int, err error) {

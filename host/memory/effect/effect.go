@@ -242,7 +242,7 @@ func (e *Ledger) first(ctx context.Context) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Details: map[string]any{"sent": e.earlier}, Message: "this request was begun before and broke off: " + strings.Join(e.earlier, "; ") +
-		". Nothing else of it was kept, and it is not carried out again: find out there what came of it, and if it is still to be done, send it as a new request"}
+		". Nothing else of it was kept, and it is not repeated: check there whether it took effect, and send a new request if needed"}
 }
 
 // Failed returns the error of failed work with its effects, done or withheld. The durable list is updated.

@@ -39,7 +39,7 @@ func parseFront(front []byte) (map[string]any, error) {
 		return map[string]any{}, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &frontError{root.Line, errors.New("it is no map: write each field as name: value")}
+		return nil, &frontError{root.Line, errors.New("it is not a map: write each field as name: value")}
 	}
 	d := nodeDecoder{open: map[*yaml.Node]bool{}}
 	return d.mapping(root, 1)
@@ -229,7 +229,7 @@ func (d *nodeDecoder) merge(into map[string]any, n *yaml.Node, depth int) error 
 	for _, v := range list {
 		from, ok := v.(map[string]any)
 		if !ok {
-			return &frontError{n.Line, errors.New("the key << has a value that is no map and no list of maps")}
+			return &frontError{n.Line, errors.New("the key << has a value that is neither a map nor a list of maps")}
 		}
 		maps.Copy(into, from)
 	}

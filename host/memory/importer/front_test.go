@@ -83,7 +83,7 @@ func TestAnErrorOfFrontMatterNamesItsLine(t *testing.T) {
 	}{
 		{"a: 1\nb: 2\na: 3", 3, `the key "a" is already in line 2`}, {"a: {b: 1,\n b: 2}", 2, `the key "b" is already in line 2`},
 		{"a: 1\nb: *none", 2, "unknown anchor 'none'"}, {"a: 1\nb: {<<: 3}", 2, "the key << has a value"}, {"a: 1\nb: &b {\n c: *b}", 3, `the alias "b" stands for what it is in`},
-		{"a: 1\nb: {{x}}", 2, "a list or map is the key"}, {"- a", 1, "it is no map"}, {"text", 1, "it is no map"},
+		{"a: 1\nb: {{x}}", 2, "a list or map is the key"}, {"- a", 1, "it is not a map"}, {"text", 1, "it is not a map"},
 		{"a: 1\nb: \x01", 2, "a control character"}, {"a: 1\n\tb: 2", 2, "a tab character"}, {"a: 1\nb: @x", 2, "cannot start any token"},
 		{"a: [", 1, "did not find expected node content"}, {"a: 1\n\nb: [1,\n2\n}\nc: d", 3, "did not find expected ',' or ']'"},
 		{"a:\n- b\nc", 3, "could not find expected ':'"}, {"a: 1\nb: c: d", 2, "mapping values are not allowed"}, {"{a: 1}\nb: 2", 2, "did not find expected <document start>"},

@@ -415,7 +415,7 @@ func readMemories(in Input, yield Yield) error {
 		return yield(m)
 	})
 	if err == nil && !ended {
-		return at(in.Path, "", errors.New("the last line is missing: the file was cut short"))
+		return at(in.Path, "", errors.New("the last line is missing: the file was truncated"))
 	}
 	return err
 }

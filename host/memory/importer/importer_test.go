@@ -227,7 +227,7 @@ func TestWrongInputIsNamedWithItsPlace(t *testing.T) {
 		{"object.json", importer.Mem0, "not a JSON array"},
 		{"deep.json", importer.Mem0, "element 1"},
 		{"cut.json", importer.Claude, "cut.json"},
-		{"cut.jsonl", importer.Memories, "cut short"},
+		{"cut.jsonl", importer.Memories, "truncated"},
 		{"few.jsonl", importer.Memories, "should have 3"},
 		{"new.jsonl", importer.Memories, "format 1"},
 		{"n", importer.Markdown, "front.md, line 2: its front matter"},

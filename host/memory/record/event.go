@@ -111,7 +111,7 @@ func (r Event) Verify(before string, sequence uint64, at store.Point) error {
 // Unaltered checks the data of the event against its digest. Purged data pass.
 func (r Event) Unaltered(sequence uint64) error {
 	if r.Data != nil && Digest(r.Data) != r.Digest {
-		return fmt.Errorf("verify log: the data of event %d is not what was logged", sequence)
+		return fmt.Errorf("verify log: the data of event %d differs from what was logged", sequence)
 	}
 	return nil
 }

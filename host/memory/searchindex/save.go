@@ -162,7 +162,7 @@ func (u *Upkeep) Rewrite(ctx context.Context) error {
 		err = u.o.Index.SaveAll(ctx, u.o.Engine, u.UpTo())
 	}
 	if err != nil {
-		return fmt.Errorf("files of the search index may have it still; a restart of the server makes them anew: %w", err)
+		return fmt.Errorf("files of the search index may still have it; a restart of the server rebuilds them: %w", err)
 	}
 	return nil
 }

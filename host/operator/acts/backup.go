@@ -15,7 +15,7 @@ import (
 func (a Acts) decisions() ([]backup.OpenFile, error) {
 	s, err := a.snapshot()
 	if err != nil {
-		return nil, fmt.Errorf("take along what operators decided: %w", err)
+		return nil, fmt.Errorf("back up the decisions of operators: %w", err)
 	}
 	embedded, err := a.Space.Embedders.Snapshot()
 	if err != nil {
@@ -47,7 +47,7 @@ func (a Acts) auditForBackup() (head []byte, parts []backup.OpenFile, err error)
 func (a Acts) guards() ([]bundle.Guard, error) {
 	s, err := a.snapshot()
 	if err != nil {
-		return nil, fmt.Errorf("take along without which families nothing is stored: %w", err)
+		return nil, fmt.Errorf("export which families guard the store: %w", err)
 	}
 	return settings.Guards(s.Lock), s.Close()
 }

@@ -31,7 +31,7 @@ func (a Acts) examineStore(ctx context.Context) (operator.Finding, error) {
 	case err != nil:
 		return operator.Finding{}, err
 	case h.Fault != "":
-		return operator.Finding{What: "store", Is: operator.Bad, Command: "alcove backup FOLDER", Says: "nothing is stored any more: " + h.Fault +
+		return operator.Finding{What: "store", Is: operator.Bad, Command: "alcove backup FOLDER", Says: "nothing can be stored: " + h.Fault +
 			". What the server has open can still be saved: alcove backup FOLDER. Put the files back, or end the server, and the next command serves what is there then"}, nil
 	case a.Space.Follower != nil:
 		return operator.Finding{What: "store", Is: operator.Fine, Says: "open, and a copy that takes no writes"}, nil
@@ -59,7 +59,7 @@ func (a Acts) examineBackup(ctx context.Context) operator.Finding {
 	case d.Backup.IsZero():
 		return operator.Finding{What: "backup", Is: operator.Noted, Says: "none was made: alcove backup FOLDER", Command: "alcove backup FOLDER"}
 	}
-	return operator.Finding{What: "backup", Is: operator.Fine, Says: fmt.Sprintf("the last one is of %s, %d versions ago", clock(d.Backup), d.Unsaved)}
+	return operator.Finding{What: "backup", Is: operator.Fine, Says: fmt.Sprintf("the last one is of %s; versions since: %d", clock(d.Backup), d.Unsaved)}
 }
 
 // examineEmbedders says how far each embedder is.
@@ -92,7 +92,7 @@ func (a Acts) examineFamilies(ctx context.Context) (found []operator.Finding) {
 	for _, u := range uses {
 		found = append(found, troubled(u, a.Clock())...)
 		if u.Cut != nil {
-			found = append(found, operator.Finding{What: "family " + u.Family, Is: operator.Noted, Says: "was not told of " + u.Cut.String()})
+			found = append(found, operator.Finding{What: "family " + u.Family, Is: operator.Noted, Says: "was not notified of " + u.Cut.String()})
 		}
 	}
 	for _, f := range a.Space.Families.All() {
@@ -134,7 +134,7 @@ func troubled(u operator.FamilyUse, now time.Time) (found []operator.Finding) {
 	what, info := "family "+u.Family, "alcove family info "+u.Family
 	if u.Resting {
 		found = append(found, operator.Finding{What: what, Is: operator.Bad, Command: info,
-			Says: "its hooks failed again and again, and are not called for a while: the server's log says why; " + info + " shows what it may do"})
+			Says: "its hooks failed repeatedly and are suspended for a while: the server's log says why; " + info + " shows what it may do"})
 	}
 	for _, t := range u.Troubles {
 		switch {
@@ -145,7 +145,7 @@ func troubled(u operator.FamilyUse, now time.Time) (found []operator.Finding) {
 		default:
 			remove := "alcove family remove " + u.Family
 			found = append(found, operator.Finding{What: what, Is: operator.Bad, Command: remove,
-				Says: fmt.Sprintf("failed %d times since the server began (%s), last at %s: %s; if it goes on, tell its author, or do without: %s",
+				Says: fmt.Sprintf("failed %d times since the server started (%s), last at %s: %s; if this continues, tell its author, or remove it: %s",
 					t.Count, t.Kind, clock(t.Last), t.Says, remove)})
 		}
 	}

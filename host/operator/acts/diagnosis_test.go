@@ -18,7 +18,7 @@ func TestFamiliesAtFaultAreFoundWithTheCommandThatHelps(t *testing.T) {
 		says    []string
 		command string
 	}{
-		{operator.Bad, []string{"not called for a while"}, "alcove family info graph"},
+		{operator.Bad, []string{"suspended for a while"}, "alcove family info graph"},
 		{operator.Bad, []string{"failed 3 times", "trap", "unreachable", "alcove family remove graph"}, "alcove family remove graph"},
 		{operator.Noted, []string{"refused 2 operations", "needs http", "alcove family info graph"}, "alcove family info graph"},
 	}

@@ -78,7 +78,7 @@ func Anchored(path string) (heads []Head, err error) {
 			if !bytes.HasSuffix(line, []byte{'\n'}) {
 				break // torn
 			}
-			return nil, fmt.Errorf("read the anchor: line %d of %s is no head: %w", len(heads)+1, path, err)
+			return nil, fmt.Errorf("read the anchor: line %d of %s is not a head: %w", len(heads)+1, path, err)
 		}
 		if _, err := parseHash(h.Hash); err != nil {
 			return nil, fmt.Errorf("read the anchor: line %d of %s: %w", len(heads)+1, path, err)
@@ -102,7 +102,7 @@ func (l *Log) RunAnchor(ctx context.Context, to Anchor, every time.Duration) {
 			}
 		}
 		if err != nil && !failing {
-			l.o.Logger.Error("the head of the audit log could not be kept elsewhere", "error", err)
+			l.o.Logger.Error("the head of the audit log could not be sent to its anchor", "error", err)
 		}
 		failing = err != nil
 		if ending {

@@ -270,7 +270,7 @@ func appendJSON(to []byte, v any) []byte {
 func split(line []byte) (body []byte, h hash, err error) {
 	at := len(line) - hashTail
 	if at < 0 || !bytes.HasPrefix(line[at:], hashMember) || !bytes.HasSuffix(line, []byte("\"}\n")) {
-		return nil, h, errors.New("it is no entry")
+		return nil, h, errors.New("it is not an entry")
 	}
 	h, err = parseHash(string(line[at+len(hashMember) : len(line)-3]))
 	return line[:at], h, err
@@ -279,7 +279,7 @@ func split(line []byte) (body []byte, h hash, err error) {
 // decode reads the entry of a line's body.
 func decode(body []byte) (e Entry, err error) {
 	if len(body) == 0 {
-		return e, errors.New("it is no entry")
+		return e, errors.New("it is not an entry")
 	}
 	return e, json.Unmarshal(append(body[:len(body):len(body)], '}'), &e)
 }

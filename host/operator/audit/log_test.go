@@ -155,10 +155,10 @@ func TestTamperingIsFound(t *testing.T) {
 		{"a line repeated", false, func(d []byte) []byte {
 			return inMiddle(d, func(l []byte) []byte { return append(bytes.Clone(l), l...) })
 		}, "was changed"},
-		{"a line of something else", false, func(d []byte) []byte { return inMiddle(d, func([]byte) []byte { return []byte("{}\n") }) }, "no entry"},
+		{"a line of something else", false, func(d []byte) []byte { return inMiddle(d, func([]byte) []byte { return []byte("{}\n") }) }, "it is not an entry"},
 		{"a long line", false, func(d []byte) []byte {
 			return inMiddle(d, func([]byte) []byte { return append(bytes.Repeat([]byte("x"), 3*longestLine), '\n') })
-		}, "no entry"},
+		}, "it is not an entry"},
 		{"truncated", true, func(d []byte) []byte { return d[:bytes.LastIndexByte(d[:len(d)-1], '\n')+1] }, "truncated"},
 		{"changed and chained again", true, func(d []byte) []byte { return rechained(d, 5, func(e *Entry) { e.Family = "other" }) }, "is another one than was kept"},
 	} {

@@ -47,7 +47,7 @@ func TestEntriesThatAreTooOldMakeRoomAndTheLogGoesOnFromTheirHead(t *testing.T) 
 	if known[r.Removed.Seq] != r.Removed.Hash {
 		t.Errorf("the log keeps the head %+v, want the one that was kept elsewhere, %s", r.Removed, known[r.Removed.Seq])
 	}
-	if r := verified(t, dir, Head{Seq: r.Removed.Seq, Hash: strings.Repeat("0", 64)}); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "made room") {
+	if r := verified(t, dir, Head{Seq: r.Removed.Seq, Hash: strings.Repeat("0", 64)}); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "was deleted") {
 		t.Errorf("with another head of what made room the log gives %q", r.Problems)
 	}
 }
@@ -61,7 +61,7 @@ func TestAFileThatWasRemovedByHandIsNotTakenForOneThatMadeRoom(t *testing.T) {
 	if err := os.Remove(names[0]); err != nil {
 		t.Fatal(err)
 	}
-	if r := verified(t, dir); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "no entry says that those before made room") {
+	if r := verified(t, dir); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "no entry records the deletion of those before") {
 		t.Errorf("problems %q, want that files were removed", r.Problems)
 	}
 }

@@ -29,7 +29,7 @@ func (c *checker) check(line []byte) (body []byte, h hash, err error) {
 	}
 	seq, ok := seqOf(body)
 	if !ok {
-		return nil, h, errors.New("it is no entry")
+		return nil, h, errors.New("it is not an entry")
 	}
 	if !c.begun {
 		c.begun, c.seq = true, seq-1
@@ -195,7 +195,7 @@ func (v *verification) rest() {
 		case known && hash == kept.Hash:
 			r.Checked++
 		case known:
-			r.problem("entry %d, which made room, is another one than was kept elsewhere at %s: the log was replaced", kept.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
+			r.problem("entry %d, which was deleted, differs from the one that was kept elsewhere at %s: the log was replaced", kept.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
 		default:
 			r.Older++
 		}
@@ -241,9 +241,9 @@ func (m *removals) report(r *Report) {
 	hash, known := m.hashes[m.first.Seq-1]
 	switch {
 	case !known:
-		r.problem("the log begins with entry %d, and no entry says that those before made room: files were removed", m.first.Seq)
+		r.problem("the log begins with entry %d, and no entry records the deletion of those before: files were removed", m.first.Seq)
 	case hash != m.first.Prev:
-		r.problem("the log begins with entry %d, and does not continue the entries that made room", m.first.Seq)
+		r.problem("the log begins with entry %d, and does not continue the deleted entries", m.first.Seq)
 	default:
 		r.Removed = &Head{Seq: m.first.Seq - 1, Hash: hash}
 	}

@@ -84,7 +84,7 @@ func pairs(n *yaml.Node) (map[string]*yaml.Node, []*yaml.Node, error) {
 		return nil, nil, nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return nil, nil, wrong(n, "it is no map: write each member as name: value")
+		return nil, nil, wrong(n, "it is not a map: write each member as name: value")
 	}
 	found, names := map[string]*yaml.Node{}, []*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -152,7 +152,7 @@ func (d decoder) entries(n *yaml.Node, to reflect.Value, depth int) error {
 
 func (d decoder) list(n *yaml.Node, to reflect.Value, depth int) error {
 	if n.Kind != yaml.SequenceNode {
-		return wrong(n, "it is no list: write [one, two], or each in a line after -")
+		return wrong(n, "it is not a list: write [one, two], or each in a line after -")
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content)))
 	for i, element := range n.Content {
@@ -182,14 +182,14 @@ func (d decoder) text(n *yaml.Node, to reflect.Value) error {
 	case reflect.Int, reflect.Int64:
 		value, err := strconv.ParseInt(text, 10, to.Type().Bits())
 		if err != nil {
-			return wrong(n, "%.80q is no whole number", text)
+			return wrong(n, "%.80q is not a whole number", text)
 		}
 		to.SetInt(value)
 		return nil
 	case reflect.Float64:
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-			return wrong(n, "%.80q is no number", text)
+			return wrong(n, "%.80q is not a number", text)
 		}
 		to.SetFloat(value)
 		return nil
@@ -279,7 +279,7 @@ func plainScalar(n *yaml.Node) (any, error) {
 		return n.Value == "true", checkBool(n)
 	case "!!int", "!!float":
 		if !json.Valid([]byte(n.Value)) {
-			return nil, wrong(n, "%.80q is no number of JSON: write it in digits, or in quotes", n.Value)
+			return nil, wrong(n, "%.80q is not a number of JSON: write it in digits, or in quotes", n.Value)
 		}
 		return json.Number(n.Value), nil
 	case "!!str", "!!timestamp":

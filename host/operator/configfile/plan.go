@@ -130,7 +130,7 @@ func membersOf(v any) map[string]json.RawMessage {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
-		panic(fmt.Sprintf("configfile: %T is no object: %v", v, err))
+		panic(fmt.Sprintf("configfile: %T is not an object: %v", v, err))
 	}
 	maps.DeleteFunc(members, func(_ string, m json.RawMessage) bool {
 		return slices.Contains([]string{`""`, "0", "false", "null"}, string(m))

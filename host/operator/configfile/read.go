@@ -95,7 +95,7 @@ func (r Resolver) text(text string) (string, error) {
 func (r Resolver) variable(reference string) (string, error) {
 	name := regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`).FindStringSubmatch(reference)
 	if name == nil {
-		return "", fmt.Errorf("%.80q is no reference: write ${NAME}, or $${ for the characters themselves", reference)
+		return "", fmt.Errorf("%.80q is not a reference: write ${NAME}, or $${ for the characters themselves", reference)
 	}
 	if r.Env != nil {
 		if value, set := r.Env(name[1]); set {

@@ -285,7 +285,7 @@ func (e *Embedders) choose(c Choice) error {
 	}
 	for collection, weight := range c.Collections {
 		if !(weight >= 0 && weight <= 1) {
-			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("meaning counts %g in %.80q: it goes from 0 to 1", weight, collection)}
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the weight of vectors in %.80q is %g: give 0 to 1", collection, weight)}
 		}
 	}
 	before := e.file

@@ -110,12 +110,12 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	})
 	for _, configured := range e.inUse() {
 		if err := e.use(configured); err != nil {
-			o.Logger.Warn("going on without an embedder", "error", err)
+			o.Logger.Warn("continuing without an embedder", "error", err)
 		}
 	}
 	e.keeper.SetStandard(e.standard())
 	if err := e.keeper.Sweep(ctx); err != nil {
-		o.Logger.Warn("vectors that nobody needs stay on the disk", "error", err)
+		o.Logger.Warn("unneeded vectors stay on the disk", "error", err)
 	}
 	e.attach()
 	e.useNearWords()

@@ -47,11 +47,11 @@ func (c Config) check() error {
 	}
 	switch {
 	case math.IsNaN(c.Weight) || c.Weight > 1:
-		return fmt.Errorf("embedder %s: meaning counts %g beside words: at most 1", c.Name, c.Weight)
+		return fmt.Errorf("embedder %s: the weight of vectors is %g: at most 1", c.Name, c.Weight)
 	case math.IsNaN(c.Threshold) || math.IsInf(c.Threshold, 0):
-		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
+		return fmt.Errorf("embedder %s: the threshold is not a finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
-		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
+		return fmt.Errorf("embedder %s: the weight of near words is %g: give 0 to 1", c.Name, c.NearWords)
 	case c.Scale != semantic.Scale{} && !(c.Scale.Discriminates() && c.Scale.Alike <= 1 && c.Scale.Unrelated >= -1):
 		return fmt.Errorf("embedder %s: the scale goes from %g to %g: give cosines, of which the second is larger, or none to have them measured", c.Name, c.Scale.Unrelated, c.Scale.Alike)
 	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Installed && c.Kind != embed.Builtin:
@@ -128,7 +128,7 @@ func ReadFile(dir string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read which embedders there are: %w", err)
+		return nil, fmt.Errorf("read the embedders: %w", err)
 	}
 	return data, nil
 }

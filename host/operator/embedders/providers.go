@@ -125,7 +125,7 @@ func (e *Embedders) useWordsOf(c Config) {
 		err = fmt.Errorf("the model of embedder %s has no vectors of words", c.Name)
 	}
 	if err != nil {
-		e.options.Logger.Warn("going on without near words", "error", err)
+		e.options.Logger.Warn("continuing without near words", "error", err)
 		return
 	}
 	e.mu.Lock()

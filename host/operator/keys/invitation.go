@@ -48,7 +48,7 @@ func (k *Keys) Invite(g Grant, until time.Time) (i Invitation, code string, err 
 		until = now.Add(InviteFor)
 	}
 	if !until.After(now) || until.After(now.Add(longestInvite)) {
-		return i, "", invalid("invite: an invitation holds for at most %v, from now on", longestInvite)
+		return i, "", invalid("invite: an invitation is valid for at most %v from now", longestInvite)
 	}
 	file := k.snapshot()
 	file.Invitations = slices.DeleteFunc(file.Invitations, func(s storedInvitation) bool { return !now.Before(s.Until) })
@@ -130,7 +130,7 @@ func (k *Keys) invited(file contents, code string) (at int, err error) {
 		}
 	}
 	if at < 0 {
-		return at, &memory.Error{Code: memory.Denied, Rule: "unknown invitation", Message: "the invitation is not known here, was accepted, or does not hold any more: ask for another"}
+		return at, &memory.Error{Code: memory.Denied, Rule: "unknown invitation", Message: "the invitation is not known here, was accepted, or has expired: ask for another"}
 	}
 	return at, nil
 }

@@ -173,7 +173,7 @@ func checkRight(right memory.Right) error {
 	case memory.IsRight(right):
 		return nil
 	}
-	return fmt.Errorf("%.140q is no right: name some of %s", right, rightNames)
+	return fmt.Errorf("%.140q is not a right: choose from %s", right, rightNames)
 }
 
 // denied returns an error for a client with a key that does not hold.

@@ -370,7 +370,7 @@ func Is(text string) bool { return strings.HasPrefix(text, prefix+"_") }
 
 // Verify returns the key that a secret belongs to, if it holds. Unknown and malformed secrets get the same error.
 func (k *Keys) Verify(secret string) (Key, error) {
-	unknown := denied("the key is not known here: look at its spelling. If that is right, the key was deleted, perhaps with all of its space: ask the memory's owner")
+	unknown := denied("the key is not known here: check its spelling. If it is correct, the key was deleted, perhaps with all of its space: ask the memory's owner")
 	if len(secret) > longestText {
 		return Key{}, unknown
 	}

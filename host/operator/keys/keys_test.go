@@ -167,19 +167,19 @@ func TestAKeyExpires(t *testing.T) {
 func TestGrantsAreChecked(t *testing.T) {
 	k := open(t, path(t), still)
 	for want, change := range map[string]func(*Grant){
-		"a name has 1 to 128":    func(g *Grant) { g.Agent = "" },
-		"agent":                  func(g *Grant) { g.Agent = "ann\x1b[2J" },
-		"0 namespaces":           func(g *Grant) { g.Namespaces = nil },
-		"65 namespaces":          func(g *Grant) { g.Namespaces = slices.Repeat([]string{"a"}, 65) },
-		`namespace "a*"`:         func(g *Grant) { g.Namespaces = []string{"a*"} },
-		`namespace "a/*/b"`:      func(g *Grant) { g.Namespaces = []string{"a/*/b"} },
-		`namespace ""`:           func(g *Grant) { g.Namespaces = []string{"/*"} },
-		"0 rights":               func(g *Grant) { g.Rights = nil },
-		"65 rights":              func(g *Grant) { g.Rights = slices.Repeat([]memory.Right{Read}, 65) },
-		`"operator" is no right`: func(g *Grant) { g.Rights = append([]memory.Right{"operator"}, g.Rights...) },
-		`family "a b"`:           func(g *Grant) { g.Rights = append([]memory.Right{memory.ToUse("a b")}, g.Rights...) },
-		"neither read nor write": func(g *Grant) { g.Rights = []memory.Right{memory.ToBranch} },
-		"would have expired":     func(g *Grant) { g.Expires = began },
+		"a name has 1 to 128":       func(g *Grant) { g.Agent = "" },
+		"agent":                     func(g *Grant) { g.Agent = "ann\x1b[2J" },
+		"0 namespaces":              func(g *Grant) { g.Namespaces = nil },
+		"65 namespaces":             func(g *Grant) { g.Namespaces = slices.Repeat([]string{"a"}, 65) },
+		`namespace "a*"`:            func(g *Grant) { g.Namespaces = []string{"a*"} },
+		`namespace "a/*/b"`:         func(g *Grant) { g.Namespaces = []string{"a/*/b"} },
+		`namespace ""`:              func(g *Grant) { g.Namespaces = []string{"/*"} },
+		"0 rights":                  func(g *Grant) { g.Rights = nil },
+		"65 rights":                 func(g *Grant) { g.Rights = slices.Repeat([]memory.Right{Read}, 65) },
+		`"operator" is not a right`: func(g *Grant) { g.Rights = append([]memory.Right{"operator"}, g.Rights...) },
+		`family "a b"`:              func(g *Grant) { g.Rights = append([]memory.Right{memory.ToUse("a b")}, g.Rights...) },
+		"neither read nor write":    func(g *Grant) { g.Rights = []memory.Right{memory.ToBranch} },
+		"would have expired":        func(g *Grant) { g.Expires = began },
 	} {
 		g := ann
 		change(&g)

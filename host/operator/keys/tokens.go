@@ -56,7 +56,7 @@ var ErrReused = errors.New("the refresh token was used before, so somebody may h
 
 // errRefresh is told of tokens that never held or do not hold any more.
 func errRefresh() error {
-	return denied("the refresh token is not known here, or it does not hold any more")
+	return denied("the refresh token is not known here, or has expired")
 }
 
 // Authorize makes the key of a client to which a caller gives a part of their rights, and its first tokens. The key does not outlive the

@@ -57,7 +57,7 @@ type Operators struct {
 }
 
 // ErrUnknown means that a secret is no operator's.
-var ErrUnknown = errors.New("the key is no operator's: alcove operator create makes one")
+var ErrUnknown = errors.New("the key is not an operator's: alcove operator create makes one")
 
 // ErrExpired means that the key of an operator expired.
 var ErrExpired = errors.New("the operator's key expired")

@@ -97,7 +97,7 @@ func (c *otlp) send(ctx context.Context, list []line) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("post log records to %.300s: the answer is %d %s", r.URL.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
+		return fmt.Errorf("post log records to %.300s: the server answered %d %s", r.URL.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, longestAnswer) // so that the connection is used again
 	return nil

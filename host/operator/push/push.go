@@ -127,7 +127,7 @@ func (c *cursors) read() error {
 		err = json.Unmarshal(data, &c.last)
 	}
 	if err != nil {
-		return fmt.Errorf("read up to where the audit log was sent, in %s: %w; move the file away to send it from its beginning", c.path, err)
+		return fmt.Errorf("read the position up to which the audit log was sent, in %s: %w; move the file away to send it from its beginning", c.path, err)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (c *cursors) set(name string, seq uint64) error {
 		err = durable.WriteFile(c.path, data, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keep up to where the audit log was sent: %w", err)
+		return fmt.Errorf("keep the position up to which the audit log was sent: %w", err)
 	}
 	c.last = next
 	return nil
@@ -232,7 +232,7 @@ func (p *pusher) sendAll(ctx context.Context, list []line) error {
 }
 
 func (p *pusher) missed(g audit.Gap) error {
-	p.logger.Error("entries of the audit log made room before a collector took them", "from", g.From, "to", g.To)
+	p.logger.Error("entries of the audit log were deleted before a collector took them", "from", g.From, "to", g.To)
 	return nil
 }
 

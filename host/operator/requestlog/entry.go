@@ -78,7 +78,7 @@ func readFrom(r io.Reader, name string) (list []Entry, err error) {
 			if !json.Valid(lines.Bytes()) {
 				continue
 			}
-			return nil, fmt.Errorf("line %d of %s is no entry of a request log", number, name)
+			return nil, fmt.Errorf("line %d of %s is not an entry of a request log", number, name)
 		}
 		list = append(list, e)
 	}

@@ -228,7 +228,7 @@ func TestNumbersOfSixteenBitsAreRead(t *testing.T) {
 		}
 	}
 	if !math.IsInf(float64(half(0x7C00)), 1) || !math.IsNaN(float64(half(0x7E00))) {
-		t.Error("infinity, or what is no number, is lost")
+		t.Error("infinity, or what is not a number, is lost")
 	}
 }
 
@@ -273,7 +273,7 @@ func FuzzTensors(f *testing.F) {
 		for name, x := range list {
 			if x.width() > 0 && len(x.data) >= x.width() {
 				if last := len(x.data)/x.width() - 1; x.at(last) != x.at(last) && x.kind[0] == 'I' {
-					t.Errorf("%s: %s is no number", name, x.kind)
+					t.Errorf("%s: %s is not a number", name, x.kind)
 				}
 			}
 		}

@@ -396,7 +396,7 @@ func TestTransformersOutsideTheLimitsAreRefused(t *testing.T) {
 	nan := broken[wordTable+".weight"]
 	binary.LittleEndian.PutUint32(nan.data, math.Float32bits(float32(math.NaN())))
 	if _, err := newTransformer(safetensors(t, broken), bertTokenizer(), []byte(valid), false); err == nil || !strings.Contains(err.Error(), "not a finite number") {
-		t.Errorf("a weight that is no number: %v", err)
+		t.Errorf("a weight that is not a number: %v", err)
 	}
 	if _, err := kernel.New(t.Context(), 2000, 1000); !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "may have 1000") {
 		t.Errorf("too much memory: %v", err)

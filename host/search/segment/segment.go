@@ -59,7 +59,7 @@ func Open(name string, data []byte) (*Segment, error) {
 	}
 	head := headerSize - 4
 	if checksum(data[:head]) != binary.LittleEndian.Uint32(data[head:]) {
-		return corrupt("its header is not what was written")
+		return corrupt("its header differs from what was written")
 	}
 	numbers := data[len(magic):]
 	s := &Segment{name: name, data: data, docs: int(binary.LittleEndian.Uint32(numbers)), count: int(binary.LittleEndian.Uint32(numbers[4:]))}
@@ -78,7 +78,7 @@ func Open(name string, data []byte) (*Segment, error) {
 	}
 	s.sums, s.body = data[headerSize:headerSize+4*blocks], data[headerSize+4*blocks:]
 	if checksum(s.sums) != binary.LittleEndian.Uint32(numbers[8:]) {
-		return corrupt("its checksums are not what was written")
+		return corrupt("its checksums differ from what was written")
 	}
 	if s.docs != s.lengths.size() || s.postings.size() < padding || s.orders.size() < 8+padding || s.groups.size() < 8+padding || s.restarts.size() != restartSize*s.runs() || s.top.size() < 4*s.tops() ||
 		s.digests.size() != 0 && s.digests.size() != 8*s.docs {
@@ -108,7 +108,7 @@ func (s *Segment) Verified() (n int) {
 func (s *Segment) Verify(block int) {
 	data := s.body[block*verifiedSize : min((block+1)*verifiedSize, len(s.body))]
 	if checksum(data) != binary.LittleEndian.Uint32(s.sums[4*block:]) {
-		s.damaged("block %d of %d bytes is not what was written", block, verifiedSize)
+		s.damaged("block %d of %d bytes differs from what was written", block, verifiedSize)
 	}
 	s.verified[block/32].Or(1 << (block % 32))
 }

@@ -150,7 +150,7 @@ func TestASnapshotOfOtherNumbersOrDamagedIsNotUsed(t *testing.T) {
 		{"a damaged middle", "state 1", func(w *world, name string) { w.blobs.blobs[name][len(w.blobs.blobs[name])/2] ^= 1 }},
 		{"a damaged end", "state 1", func(w *world, name string) { w.blobs.blobs[name][len(w.blobs.blobs[name])-1] ^= 1 }},
 		{"a damaged part", "state 1", func(w *world, _ string) { w.blobs.blobs[w.part()][20000] ^= 1 }},
-		{"a part is cut short", "state 1", func(w *world, _ string) { w.blobs.blobs[w.part()] = w.blobs.blobs[w.part()][:8000] }},
+		{"a part is truncated", "state 1", func(w *world, _ string) { w.blobs.blobs[w.part()] = w.blobs.blobs[w.part()][:8000] }},
 		{"a part is missing", "state 1", func(w *world, _ string) { delete(w.blobs.blobs, w.part()) }},
 		{"cut short", "state 1", func(w *world, name string) { w.blobs.blobs[name] = w.blobs.blobs[name][:30] }},
 		{"empty", "state 1", func(w *world, name string) { w.blobs.blobs[name] = nil }},

@@ -135,7 +135,7 @@ func writePart(ctx context.Context, f *os.File, by *sealing.Sealer, since Base, 
 	p := w.parser.part()
 	p.Made, p.Sealed = now.UTC(), by != nil
 	if p.Since != since.Version {
-		return p, fmt.Errorf("what goes on from version %d was given instead of what goes on from %d", p.Since, since.Version)
+		return p, fmt.Errorf("an increment from version %d was given instead of one from %d", p.Since, since.Version)
 	}
 	return p, nil
 }

@@ -145,7 +145,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ file, content, says string }{
 		"a changed value": {part.File, strings.Replace(string(whole), "first", "other", 1), "it was changed"},
-		"a cut part":      {part.File, string(whole[:len(whole)-10]), "cut short"},
+		"a cut part":      {part.File, string(whole[:len(whole)-10]), "truncated"},
 		"another part":    {part.File, "", "not a backup"},
 		"a file outside":  {"backup.json", strings.Replace(string(manifest), part.File, "../"+part.File, 1), "not a part"},
 		"a gap":           {"backup.json", strings.Replace(string(manifest), `"since": 0`, `"since": 1`, 1), "full part before it is missing"},

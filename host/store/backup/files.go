@@ -58,7 +58,7 @@ var (
 func (f File) check() error {
 	switch {
 	case !fileName().MatchString(f.Name) || path.Clean(f.Name) != f.Name || bytes.Contains([]byte(f.Name), []byte("..")):
-		return fmt.Errorf("%.200q is no name of a file in a data directory", f.Name)
+		return fmt.Errorf("%.200q is not a name of a file in a data directory", f.Name)
 	case !digestForm().MatchString(f.SHA256):
 		return fmt.Errorf("file %s: sha256 %.100q is not 64 hexadecimal digits", f.Name, f.SHA256)
 	case f.Absent != "" && (f.Bytes != 0 || f.Earlier || len(f.Absent) > 1000):

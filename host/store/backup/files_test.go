@@ -130,12 +130,12 @@ func TestFilesThatCannotBeAreRefused(t *testing.T) {
 		list []backup.OpenFile
 		says string
 	}{
-		"a way up":            {[]backup.OpenFile{file("families/../../x", "x")}, "no name of a file"},
-		"dots":                {[]backup.OpenFile{file("..", "x")}, "no name of a file"},
-		"a root":              {[]backup.OpenFile{file("/etc/passwd", "x")}, "no name of a file"},
-		"a drive":             {[]backup.OpenFile{file(`c:\x`, "x")}, "no name of a file"},
-		"a folder":            {[]backup.OpenFile{file("families/", "x")}, "no name of a file"},
-		"an empty name":       {[]backup.OpenFile{file("", "x")}, "no name of a file"},
+		"a way up":            {[]backup.OpenFile{file("families/../../x", "x")}, "not a name of a file"},
+		"dots":                {[]backup.OpenFile{file("..", "x")}, "not a name of a file"},
+		"a root":              {[]backup.OpenFile{file("/etc/passwd", "x")}, "not a name of a file"},
+		"a drive":             {[]backup.OpenFile{file(`c:\x`, "x")}, "not a name of a file"},
+		"a folder":            {[]backup.OpenFile{file("families/", "x")}, "not a name of a file"},
+		"an empty name":       {[]backup.OpenFile{file("", "x")}, "not a name of a file"},
 		"twice":               {[]backup.OpenFile{file("a", "x"), file("a", "y")}, "named twice"},
 		"another content":     {[]backup.OpenFile{other}, "and should have"},
 		"a content too short": {[]backup.OpenFile{cut}, "EOF"},
@@ -202,7 +202,7 @@ func TestAManifestThatNamesOtherFilesIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ before, after, says string }{
 		"another digest": {sum("first"), sum("other"), "carries other files"},
 		"another name":   {"alcove.lock", "alcove.key", "carries other files"},
-		"a way up":       {"alcove.lock", "../x.lock", "no name of a file"},
+		"a way up":       {"alcove.lock", "../x.lock", "not a name of a file"},
 	} {
 		if err := os.WriteFile(path, bytes.Replace(manifest, []byte(c.before), []byte(c.after), 1), 0o600); err != nil {
 			t.Fatal(err)

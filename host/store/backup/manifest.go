@@ -152,7 +152,7 @@ func (m Manifest) check() error {
 			return fmt.Errorf("%s: %w: %w", p.File, err, ErrBroken)
 		}
 		if i == 0 && p.Since != 0 {
-			return fmt.Errorf("%s goes on from version %d, and the full part before it is missing: %w", p.File, p.Since, ErrBroken)
+			return fmt.Errorf("%s continues version %d, and the full part before it is missing: %w", p.File, p.Since, ErrBroken)
 		}
 		if i == 0 {
 			continue
@@ -168,11 +168,11 @@ func (m Manifest) check() error {
 func (p Part) follows(last Part) error {
 	switch {
 	case p.Since > last.Until:
-		return fmt.Errorf("an increment is missing: %s ends with version %d, and %s goes on from version %d", last.File, last.Until, p.File, p.Since)
+		return fmt.Errorf("an increment is missing: %s ends with version %d, and %s continues version %d", last.File, last.Until, p.File, p.Since)
 	case p.Since < last.Until:
-		return fmt.Errorf("the order is wrong: %s goes on from version %d, and %s before it ends with version %d", p.File, p.Since, last.File, last.Until)
+		return fmt.Errorf("the order is wrong: %s continues version %d, and %s before it ends with version %d", p.File, p.Since, last.File, last.Until)
 	case !p.SinceTime.Equal(last.UntilTime), len(last.History) > 0 && !p.History.Continues(last.History, last.Until):
-		return fmt.Errorf("%s goes on from version %d of another store, or of another time, than %s ends with", p.File, p.Since, last.File)
+		return fmt.Errorf("%s continues version %d of another store, or of another time, than %s ends with", p.File, p.Since, last.File)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	errCut = errors.New("its end is missing: it was cut short, or its writing was interrupted")
+	errCut = errors.New("its end is missing: it was truncated, or its writing was interrupted")
 	// ErrNoPart means that a file is not a part of a backup.
 	ErrNoPart = errors.New("it is not a backup of Alcove's")
 )

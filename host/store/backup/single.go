@@ -99,7 +99,7 @@ func readSingle(ctx context.Context, path string, by *sealing.Opener, to store.L
 	}
 	p, err := readFile(ctx, path, by, to, files, tell)
 	if err == nil && p.Since != 0 {
-		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
+		err = fmt.Errorf("it continues version %d: restore the folder that it belongs to", p.Since)
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)

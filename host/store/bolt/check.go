@@ -133,7 +133,7 @@ func (c *check) directory(what string, find func(tx *bbolt.Tx) *bbolt.Bucket) {
 		}
 		return c.scan(b, what, &after, until, func(e salvage.Element) {
 			if !e.Bucket {
-				c.report(fmt.Errorf("%w: %s has %q, which is no bucket", store.ErrDamaged, what, e.Key))
+				c.report(fmt.Errorf("%w: %s has %q, which is not a bucket", store.ErrDamaged, what, e.Key))
 				return
 			}
 			for _, fault := range salvage.Inline(fmt.Sprintf("%s: %q", what, e.Key), e.Value) {

@@ -197,7 +197,7 @@ func (i *incoming) finish() error {
 		i.a.To = i.a.From
 	}
 	if copied := i.own[:len(i.own)-1]; !i.history.Continues(copied, i.a.From.Version) {
-		return fmt.Errorf("it goes on from another history than that of the store in %s: %w", i.engine.dir, store.ErrDiverged)
+		return fmt.Errorf("it continues another history than that of the store in %s: %w", i.engine.dir, store.ErrDiverged)
 	}
 	err := i.flush()
 	if err == nil {

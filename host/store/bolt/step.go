@@ -18,9 +18,9 @@ const (
 	TrimLog         Step = "part of the change log was trimmed"
 	BranchForgotten Step = "a branch's overlays are forgotten, and its data is there"
 	BranchErased    Step = "a branch was erased" // too late to fail
-	CompactCopied   Step = "the database was copied without what is unused"
-	CompactSwapped  Step = "the copy has taken the database's place"                          // too late to fail
-	PurgeRewritten  Step = "what was purged is replaced, and its bytes are still in the file" // too late to fail
+	CompactCopied   Step = "the database was copied without free space"
+	CompactSwapped  Step = "the copy has taken the database's place"                               // too late to fail
+	PurgeRewritten  Step = "the purged values are replaced, and their bytes are still in the file" // too late to fail
 	BlobWritten     Step = "a blob's file was written under a temporary name"
 	BlobInPlace     Step = "a blob's file has its name, and nothing refers to it"
 	BlobRecorded    Step = "a blob is recorded, and its predecessor's file is there" // too late to fail

@@ -132,7 +132,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 func (e *LineError) Unwrap() error { return e.Err }
 
 // ErrCut means that a bundle is truncated.
-var ErrCut = errors.New("the last line is missing: the file was cut short, or its writing was interrupted")
+var ErrCut = errors.New("the last line is missing: the file was truncated, or its writing was interrupted")
 
 // ErrNone means that a file is not a bundle.
 var ErrNone = errors.New("it is not a bundle of Alcove's: the first line does not say so")

@@ -31,7 +31,7 @@ func (d Directory) Import(ctx context.Context, r io.Reader, progress func(bytes 
 			made.Settings, err = settings.RestoreGuards(s.Guards, d.Path, loading)
 		}
 		if err == nil && s.Since != 0 {
-			err = fmt.Errorf("the bundle goes on from version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
+			err = fmt.Errorf("the bundle continues version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
 		}
 		return err
 	})

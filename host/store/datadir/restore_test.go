@@ -158,8 +158,8 @@ func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "families")); err != nil {
 		t.Skip("symbolic links cannot be made:", err)
 	}
-	if _, err := space.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
-		t.Errorf("Restore: %v, want the error that families is no folder", err)
+	if _, err := space.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is not a folder") {
+		t.Errorf("Restore: %v, want the error that families is not a folder", err)
 	}
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
 		t.Errorf("%v are elsewhere (%v)", left, err)

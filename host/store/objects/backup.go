@@ -155,7 +155,7 @@ func (w Writer) send(ctx context.Context, s *spool, j journal, to chain) error {
 		err = u.check(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; the next backup to this place goes on with what is uploaded", err)
+		return fmt.Errorf("%w; the next backup to this place continues the upload", err)
 	}
 	m := to.manifest.With(j.Part)
 	m.Chain = to.name

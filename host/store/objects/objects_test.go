@@ -198,9 +198,9 @@ func TestAPartThatWasChangedIsNamed(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"cut short":          {file, whole[:len(whole)-1], "it was cut short or changed"},
+		"cut short":          {file, whole[:len(whole)-1], "it was truncated or changed"},
 		"another value":      {file, bytes.Replace(whole, []byte("to change"), []byte("to alter!"), 1), "was changed"},
-		"longer":             {file, append(whole[:len(whole):len(whole)], 'x'), "it was cut short or changed"},
+		"longer":             {file, append(whole[:len(whole):len(whole)], 'x'), "it was truncated or changed"},
 		"another manifest":   {manifest, bytes.Replace(list, []byte(`"pieces": `), []byte(`"pieces": 1`), 1), "it was changed"},
 		"half a manifest":    {manifest, list[:len(list)/2], "not the manifest"},
 		"of another chain":   {manifest, bytes.Replace(list, []byte(chain), []byte("20200101T000000Z-00000000"), 1), "it was changed"},

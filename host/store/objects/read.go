@@ -48,7 +48,7 @@ func (r *reader) connect() error {
 		return r.from.explain("read "+r.key, err)
 	}
 	if info.Size != r.size-r.at {
-		return errors.Join(fmt.Errorf("%s in %s has %d bytes, and should have %d: it was cut short or changed", r.key, r.from.at, r.at+info.Size, r.size), body.Close())
+		return errors.Join(fmt.Errorf("%s in %s has %d bytes, and should have %d: it was truncated or changed", r.key, r.from.at, r.at+info.Size, r.size), body.Close())
 	}
 	r.body, r.tag = body, info.ETag
 	return nil

@@ -187,7 +187,7 @@ func (u *upload) check(ctx context.Context) error {
 	asked := http.Header{}
 	u.to.sse.Marshal(asked)
 	if want, got := asked.Get(encrypted), info.Metadata.Get(encrypted); got != want {
-		return fmt.Errorf("the server was asked to encrypt %s with %s, and says %.40q: it may be there in plain text, and is no part of the backup: encrypt it with --recipient, before it is sent", u.key(), want, got)
+		return fmt.Errorf("the server was asked to encrypt %s with %s, and says %.40q: it may be there in plain text, and is not part of the backup: encrypt it with --recipient, before it is sent", u.key(), want, got)
 	}
 	return nil
 }

@@ -360,7 +360,7 @@ func (b *pieceBatch) writeCounters() error {
 // Blob adds bytes to a blob's content. The calls for one blob are consecutive.
 func (l *loader) Blob(digest string, data []byte) error {
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != 32 {
-		return fmt.Errorf("the digest %.100q of a blob is no SHA-256", digest)
+		return fmt.Errorf("the digest %.100q of a blob is not a SHA-256", digest)
 	}
 	if l.blob.digest != digest {
 		if err := l.closeBlob(); err != nil {

@@ -42,7 +42,7 @@ var spaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 func locate(text string) (l location, err error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || !IsURL(strings.TrimSpace(text)) {
-		return l, fmt.Errorf("the store is no URL as in postgres://USER@HOST/DATABASE?space=NAME (characters such as @ and / in a password are written as %%40 and %%2F)")
+		return l, fmt.Errorf("the store is not a URL as in postgres://USER@HOST/DATABASE?space=NAME (characters such as @ and / in a password are written as %%40 and %%2F)")
 	}
 	query := u.Query()
 	if l.space = query.Get("space"); l.space == "" {

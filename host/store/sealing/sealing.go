@@ -76,7 +76,7 @@ func By(text []byte) (*Opener, error) {
 	}
 	list, err := age.ParseIdentities(bytes.NewReader(text))
 	if err != nil {
-		return nil, errors.New("read the identities: it is no file that age-keygen writes") // the library's error may have a secret
+		return nil, errors.New("read the identities: it is not a file that age-keygen writes") // the library's error may have a secret
 	}
 	return &Opener{list}, nil
 }

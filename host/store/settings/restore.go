@@ -206,7 +206,7 @@ func (r *Restorer) refuseLinks() error {
 			path := filepath.Join(r.dir, at)
 			info, err := os.Lstat(path)
 			if err == nil && !info.IsDir() {
-				return fmt.Errorf("%s is no folder: move it away", path)
+				return fmt.Errorf("%s is not a folder: move it away", path)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

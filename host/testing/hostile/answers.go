@@ -34,7 +34,7 @@ func answers() []Case {
 	tool("a zero byte", "{}\x00", 0)
 	tool("twenty thousand brackets", strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000), 0)
 	tool("no error body", "", 1)
-	tool("an error that is no object", `"sorry"`, 1)
+	tool("an error that is not an object", `"sorry"`, 1)
 	tool("an error without a code", `{"message":"m"}`, 1)
 	tool("an error of an unknown code", `{"code":"root","message":"m"}`, 1)
 	tool("an error that is half written", `{"code":"internal","mess`, 1)

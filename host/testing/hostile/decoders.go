@@ -42,7 +42,7 @@ func decoders() []Case {
 	add("a padded number", abi.ClassOK, append([]byte(preamble), append([]byte{0, 0x82, 0x80, 0x80, 0x80, 0x00, 1, 'x'}, good[8:]...)...))
 	add("a name that is not UTF-8", abi.ClassStructure, raw(section(0, 1, 0xff)))
 	add("a name of half a letter", abi.ClassStructure, raw(section(0, 1, 0xc3)))
-	add("a type that is no function", abi.ClassStructure, raw(section(1, 1, 0x5f, 0)))
+	add("a type that is not a function", abi.ClassStructure, raw(section(1, 1, 0x5f, 0)))
 	add("a type of a later version", abi.ClassStructure, raw(section(1, 1, 0x60, 1, 0x6e, 0)))
 	add("a recursive type", abi.ClassStructure, raw(section(1, 1, 0x4e, 1, 0x60, 0, 0)))
 	add("a shared memory", abi.ClassStructure, raw(section(5, 1, 3, 1, 2)))

@@ -112,7 +112,7 @@ func (c *call) nothingFound(ctx context.Context, q memory.Search, found memory.F
 	case c.Stage != nil || len(found.Hits) > 0 || found.Partial || q.After != "":
 		return "", nil
 	case found.Total > 0:
-		return fmt.Sprintf("offset=%d passes over all there are: %s.", q.Offset, plural(found.Total, "result")), nil
+		return fmt.Sprintf("offset=%d skips all results: %s.", q.Offset, plural(found.Total, "result")), nil
 	}
 	there, err := c.access().Contents(ctx, q)
 	if err != nil {

@@ -65,7 +65,7 @@ func TestAnEmptySearchSaysWhereItLookedAndWhatThereIs(t *testing.T) {
 		{"a later time", `{"query":"ship","since":"2026-03-01T12:00:01Z"}`, `Without since and until: 5 results.`},
 		{"two filters, each of which leaves nothing", `{"query":"ship","tags":["x"],"type":"y"}`, `Without any of these filters: 5 results.`},
 		{"the past", `{"query":"ship","as_of":"v1"}`, `at that moment. Without as_of: 5 results.`},
-		{"past the end", `{"query":"ship","offset":20}`, `offset=20 passes over all there are: 5 results.`},
+		{"past the end", `{"query":"ship","offset":20}`, `offset=20 skips all results: 5 results.`},
 		{"in events", `{"query":"ship","events":true}`, `Nothing was found among 0 events in all namespaces`},
 	} {
 		if got := u.noted("memory_search", c.arguments); !strings.Contains(got, c.want) {

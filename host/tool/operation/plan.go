@@ -187,7 +187,7 @@ func (p *parser) step(a *request.Arguments, r stepRequest, around options, at po
 	batch := a.Has("batch")
 	switch {
 	case batch && (a.Has("method") || a.Has("params")):
-		a.Fault("batch", "batch stands instead of method and params: send one operation at a time, or all in batch")
+		a.Fault("batch", "batch replaces method and params: send one operation at a time, or all in batch")
 	case batch && a.Has("as_of"):
 		a.Fault("as_of", "as_of is an argument of tools: give it in the params of each operation")
 	case batch && at.inBatch:

@@ -104,7 +104,7 @@ func (r *resolver) reference(object map[string]any, pointer any) (any, error) {
 	}
 	for name := range object {
 		if name != referenceName && name != "step" {
-			return nil, wrong("an object with %s has no member but that and step, got %q", referenceName, tool.Clip(name, longestMethod))
+			return nil, wrong("an object with %s has only that member and step, got %q", referenceName, tool.Clip(name, longestMethod))
 		}
 	}
 	from, err := r.source(object["step"])
@@ -184,7 +184,7 @@ func find(value any, path []string) (any, error) {
 			}
 			value = v[n]
 		default:
-			return nil, fmt.Errorf("there is neither an object nor a list for %q to be in", tool.Clip(name, longestMethod))
+			return nil, fmt.Errorf("neither an object nor a list is there to contain %q", tool.Clip(name, longestMethod))
 		}
 	}
 	return value, nil

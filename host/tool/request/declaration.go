@@ -83,7 +83,7 @@ func Declare[R any]() *Declaration[R] {
 	s := c.shape(reflect.TypeFor[R]())
 	for name, used := range c.used {
 		if !used {
-			panic(fmt.Sprintf("declare %s: there is a limit of %q, which is no parameter with limits", s.of, name))
+			panic(fmt.Sprintf("declare %s: there is a limit of %q, which is not a parameter with limits", s.of, name))
 		}
 	}
 	return &Declaration[R]{Input: s.input(), Spellings: s.spellings, Beside: s.names.Beside, shape: s}

@@ -167,7 +167,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		for _, token := range list {
 			if _, ok := tokenizer.rank(token); !ok {
-				t.Errorf("%q is no token", token)
+				t.Errorf("%q is not a token", token)
 			}
 		}
 	})

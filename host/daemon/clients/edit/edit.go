@@ -120,7 +120,7 @@ func (f Format) checked(text []byte, path []string, change func([]byte) ([]byte,
 	}
 	got, err := f.decode(changed)
 	if err != nil || !same(f.withoutEmptyTables(got, path), f.withoutEmptyTables(want, path)) {
-		return nil, 0, fmt.Errorf("change %s: other entries would not stay as they are (%v): %w", path, err, ErrForm)
+		return nil, 0, fmt.Errorf("change %s: other entries would change (%v): %w", path, err, ErrForm)
 	}
 	return changed, made, nil
 }

@@ -130,7 +130,7 @@ func setTOML(text []byte, path []string, value json.RawMessage) ([]byte, int, er
 		return nil, 0, err
 	}
 	if made == 0 && own == nil && below == nil {
-		return nil, 0, fmt.Errorf("%s is no table of its own: %w", strings.Join(path, "."), ErrForm)
+		return nil, 0, fmt.Errorf("%s is not a table of its own: %w", strings.Join(path, "."), ErrForm)
 	}
 	members, err := membersOf(value)
 	if err != nil {

@@ -92,7 +92,7 @@ func Read(r io.Reader) ([]Case, error) {
 		return nil, err
 	}
 	if len(data) > MostBytes {
-		return nil, fmt.Errorf("the file has more than %d bytes, which is the limit: make several of it", MostBytes)
+		return nil, fmt.Errorf("the file has more than %d bytes, which is the limit: split it", MostBytes)
 	}
 	var list []Case
 	names := map[string]int{}
@@ -221,7 +221,7 @@ func (s *Step) checkAsked() error {
 		return errors.New("it has to have one of tool, hook and job")
 	}
 	if s.Arguments != nil && !isObject(s.Arguments) {
-		return errors.New("arguments is no object")
+		return errors.New("arguments is not an object")
 	}
 	known := []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookSessionEnd, abi.HookRank, abi.HookEmbed}
 	if s.Hook != "" && (!slices.Contains(known, s.Hook) || s.Request == nil) {

@@ -199,7 +199,7 @@ func Differences(what string, want, got json.RawMessage) []string {
 	}
 	value, err := decode(got)
 	if err != nil {
-		return []string{what + " is no JSON: " + err.Error()}
+		return []string{what + " is not JSON: " + err.Error()}
 	}
 	d := differences{}
 	d.compare(what, p, value)

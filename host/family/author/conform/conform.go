@@ -211,7 +211,7 @@ func (t *test) done(c Check) {
 	case len(c.Problems) > 0:
 		c.Status = Fail
 	case c.Cases == 0:
-		c.Status, c.Reason = Skip, cmp.Or(c.Reason, "there is nothing to ask it with")
+		c.Status, c.Reason = Skip, cmp.Or(c.Reason, "there is nothing to call it with")
 	default:
 		c.Status, c.Reason = Pass, ""
 	}

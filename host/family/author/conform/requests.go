@@ -92,7 +92,7 @@ func (t *test) damages(request []byte) map[string][]byte {
 	}
 	if at := bytes.IndexByte(request[from:to], '"'); at >= 0 {
 		at += from
-		all["bytes that are no UTF-8"] = append(append(bytes.Clone(request[:at+1]), 0xff, 0xc0, 0x80), request[at+1:]...)
+		all["bytes that are not UTF-8"] = append(append(bytes.Clone(request[:at+1]), 0xff, 0xc0, 0x80), request[at+1:]...)
 		all["half a surrogate pair"] = append(append(bytes.Clone(request[:at+1]), `\ud800`...), request[at+1:]...)
 	}
 	return all

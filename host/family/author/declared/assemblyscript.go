@@ -100,7 +100,7 @@ func (f *asFile) served() error {
 func (f *asFile) serve(kind, name string, function token) error {
 	line, known := f.functions[function.text]
 	if !known {
-		return at(function.line, fmt.Errorf("%.40q is no function of this file: tools, jobs and hooks are named ones", function.text))
+		return at(function.line, fmt.Errorf("%.40q is not a function of this file: tools, jobs and hooks are named ones", function.text))
 	}
 	h := handler{line: line}
 	if kind == "job" {

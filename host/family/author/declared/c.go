@@ -278,7 +278,7 @@ func (f *cFile) serves(in *cursor) error {
 		}
 		list, known := f.handlers[value]
 		if !known {
-			return at(line, fmt.Errorf("%s is no list of handlers in this file: write static const alcove_handler %[1]s[] = {…, {0}};", value))
+			return at(line, fmt.Errorf("%s is not a list of handlers in this file: write static const alcove_handler %[1]s[] = {…, {0}};", value))
 		}
 		for _, h := range list {
 			if err := f.handle(name, h); err != nil {

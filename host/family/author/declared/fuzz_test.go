@@ -23,7 +23,7 @@ func FuzzManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, language uint8, source string) {
 		name := files[int(language)%len(files)]
 		if got, err := declared.Manifest(name, []byte(source)); err == nil && !json.Valid(got) {
-			t.Errorf("the manifest is no JSON: %s", got)
+			t.Errorf("the manifest is not JSON: %s", got)
 		}
 	})
 }

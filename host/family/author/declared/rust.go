@@ -156,7 +156,7 @@ func (f *rustFile) chain(c *cursor) error {
 		function := in.peek(0).text
 		fn, known := f.functions[function]
 		if _, hook := hookNames()[kind]; !known && (kind == "tool" || kind == "job" || hook) {
-			return at(line, fmt.Errorf("%.40q is no function of this file: tools, jobs and hooks are named ones", function))
+			return at(line, fmt.Errorf("%.40q is not a function of this file: tools, jobs and hooks are named ones", function))
 		}
 		h := handler{line: fn.line}
 		switch kind {

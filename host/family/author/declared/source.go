@@ -180,7 +180,7 @@ func (s *source) declare(d declare.Directive) error {
 		return err
 	case "description", "keywords", "example", "license", "homepage", "deprecated", "needs", "limits":
 	default:
-		return fmt.Errorf("//alcove:%s is no directive of a family: known are family, description, keywords, example, license, homepage, deprecated, needs, limits and collection", d.Name)
+		return fmt.Errorf("//alcove:%s is not a directive of a family: known are family, description, keywords, example, license, homepage, deprecated, needs, limits and collection", d.Name)
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (s *source) part(name string, line int) (p declare.Part, err error) {
 	}
 	for _, d := range p.Said {
 		if !slices.Contains(partWords(), d.Name) {
-			return p, at(line, fmt.Errorf("//alcove:%s is no directive of a tool, hook or job: known are %s", d.Name, strings.Join(partWords(), ", ")))
+			return p, at(line, fmt.Errorf("//alcove:%s is not a directive of a tool, hook or job: known are %s", d.Name, strings.Join(partWords(), ", ")))
 		}
 	}
 	if d, ok := declare.Find(p.Said, "features"); ok {
@@ -287,7 +287,7 @@ func (s *source) addTool(name string, h handler) error {
 		h.arguments = &declare.Type{Kind: declare.Struct}
 	}
 	if h.arguments.Kind != declare.Struct {
-		return at(h.line, fmt.Errorf("the arguments of tool %s are no struct", name))
+		return at(h.line, fmt.Errorf("the arguments of tool %s are not a struct", name))
 	}
 	p.Tool = &declare.Tool{Name: name, Arguments: h.arguments, Result: h.result}
 	weights := map[*declare.Type]int{}
@@ -440,7 +440,7 @@ func (s *source) structOf(t *declare.Type, line int) error {
 	}
 	for _, d := range said {
 		if !slices.Contains(structWords(), d.Name) {
-			return at(line, fmt.Errorf("//alcove:%s is no directive of a struct: known are %s", d.Name, strings.Join(structWords(), ", ")))
+			return at(line, fmt.Errorf("//alcove:%s is not a directive of a struct: known are %s", d.Name, strings.Join(structWords(), ", ")))
 		}
 	}
 	if _, is := declare.Find(said, "config"); !is {

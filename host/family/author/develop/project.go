@@ -105,7 +105,7 @@ func (c Config) check() error {
 	for key, patterns := range map[string][]string{"watch": c.Watch, "generated": c.Generated} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				return fmt.Errorf("%s: %s has %q, which is no pattern: %w", ConfigFile, key, p, err)
+				return fmt.Errorf("%s: %s has %q, which is not a pattern: %w", ConfigFile, key, p, err)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (c Cases) Run(ctx context.Context, one cases.Case) (got []cases.Got, err er
 	}
 	dir, err := os.MkdirTemp("", "alcove-cases-*")
 	if err != nil {
-		return nil, fmt.Errorf("make a space to throw away: %w", err)
+		return nil, fmt.Errorf("make a temporary space: %w", err)
 	}
 	w := &caseWorld{manifest: report.Manifest, branches: map[string]bool{}}
 	w.closing.Later("the temporary directory", func() error { return os.RemoveAll(dir) })

@@ -150,7 +150,7 @@ func encoded(p string, data []byte, inBase64 bool) (string, error) {
 		return base64.StdEncoding.EncodeToString(data), nil
 	}
 	if !utf8.Valid(data) {
-		return "", refuse(abi.CodeInvalidArgument, "%q is no UTF-8: read it with base64", p)
+		return "", refuse(abi.CodeInvalidArgument, "%q is not UTF-8: read it with base64", p)
 	}
 	return string(data), nil
 }
@@ -207,7 +207,7 @@ func decoded(q abi.FileWriteRequest) (contents [][]byte, err error) {
 		data := []byte(item.Content)
 		if q.Base64 {
 			if data, err = base64.StdEncoding.DecodeString(item.Content); err != nil {
-				return nil, refuse(abi.CodeInvalidArgument, "the content of %q is no base64: %v", item.Path, err)
+				return nil, refuse(abi.CodeInvalidArgument, "the content of %q is not base64: %v", item.Path, err)
 			}
 		}
 		if left -= len(data); left < 0 {
@@ -247,7 +247,7 @@ func (f *Files) Check(r registry.Root) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", r.Dir)
+		return fmt.Errorf("%s is not a directory", r.Dir)
 	}
 	for _, private := range f.Private {
 		if within(r.Dir, private) || within(private, r.Dir) {
@@ -339,7 +339,7 @@ func (r *root) read(p string, most int64) (data []byte, there bool, err error) {
 		return nil, false, failed("read "+p, err)
 	}
 	if int64(len(data)) > most {
-		return nil, false, refuse(abi.CodeExhausted, "%q has more than %d bytes, which is what is left of the limit of %d: read fewer files at once", p, most, requestLimit)
+		return nil, false, refuse(abi.CodeExhausted, "%q has more than %d bytes, the rest of the limit of %d: read fewer files at once", p, most, requestLimit)
 	}
 	return data, true, nil
 }
@@ -354,7 +354,7 @@ func (r *root) changed(items []abi.FileItem, contents [][]byte) (list []int, err
 			return nil, err
 		}
 		if is := digestIf(data, there); item.IfDigest != nil && *item.IfDigest != is {
-			e := &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%q is not what it was: read it again", item.Path), Details: map[string]any{"path": item.Path}}
+			e := &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%q changed since it was read: read it again", item.Path), Details: map[string]any{"path": item.Path}}
 			return nil, e
 		}
 		if !there || string(data) != string(contents[i]) {

@@ -29,7 +29,7 @@ func checkPath(p string) error {
 	case len(p) > longestPath:
 		return bad("is too long")
 	case !utf8.ValidString(p):
-		return bad("is no UTF-8")
+		return bad("is not UTF-8")
 	case strings.ContainsFunc(p, unicode.IsControl):
 		return bad("has a control character")
 	case strings.ContainsAny(p, `\:*?"<>|`):

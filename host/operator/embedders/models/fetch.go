@@ -46,10 +46,10 @@ func (l Library) fetch(ctx context.Context, r Request, m Model, dir string) (sou
 	defer cancel()
 	switch {
 	case r.From == "" && m.Repository == "":
-		return "", fmt.Errorf("it is none of the known models (alcove embedder list): say with --from where it is, a folder, an archive or an address")
+		return "", fmt.Errorf("it is not a known model (alcove embedder list): name a folder, an archive or an address with --from")
 	case r.From == "" && l.Mirror == "":
 		return "", errors.New("no mirror is configured: set ALCOVE_EMBEDDER_MIRROR to the address of one, such as that of the hub where " +
-			m.Repository + " is published, or say with --from where the files are, a folder, an archive or an address")
+			m.Repository + " is published, or name a folder, an archive or an address of the files with --from")
 	case r.From == "":
 		base, err := address(l.Mirror, true)
 		if err != nil {

@@ -21,7 +21,7 @@ func DecodeBlob(data []byte) (store.Blob, error) {
 // CheckDigest reports an error unless a digest is a SHA-256 in hexadecimal: it becomes the name of a file.
 func CheckDigest(digest string) error {
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("the digest %.100q of a blob is no SHA-256", digest)
+		return fmt.Errorf("the digest %.100q of a blob is not a SHA-256", digest)
 	}
 	return nil
 }

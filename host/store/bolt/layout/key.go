@@ -18,7 +18,7 @@ func EncodeChange(raw []byte, version uint64, deleted bool) (key, value []byte) 
 	return append(U64(version), raw...), value
 }
 
-// ChangeVersion is the version of a change, given its key. A key that is cut short counts as the newest, so that nothing drops it.
+// ChangeVersion is the version of a change, given its key. A key that is truncated counts as the newest, so that nothing drops it.
 func ChangeVersion(key []byte) uint64 {
 	if len(key) < keycode.VersionSize {
 		return store.Latest

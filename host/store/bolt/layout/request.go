@@ -39,7 +39,7 @@ func RequestIdentity(key []byte) (identity [32]byte) {
 // AgeKey is the key of a request in the index by age: when it was used, in µs, and its own key.
 func AgeKey(micros int64, request []byte) []byte { return append(U64(uint64(micros)), request...) }
 
-// SplitAgeKey is the inverse of AgeKey. A key that is cut short is as old as can be.
+// SplitAgeKey is the inverse of AgeKey. A key that is truncated is as old as can be.
 func SplitAgeKey(key []byte) (micros int64, request []byte) {
 	if len(key) < 8 {
 		return math.MinInt64, nil

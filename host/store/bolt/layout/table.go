@@ -63,7 +63,7 @@ func (t Table) Open(key, data []byte) ([]byte, error) {
 	return data[:at:at], nil
 }
 
-// StoredSum is the checksum that a record has, true or not; 0 where it is cut short.
+// StoredSum is the checksum that a record has, true or not; 0 where it is truncated.
 func (t Table) StoredSum(data []byte) uint32 {
 	at := len(data) - SumSize
 	if t.Kind == KindEntries {

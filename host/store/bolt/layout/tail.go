@@ -67,7 +67,7 @@ func cutBytes(from []byte) (b, rest []byte, ok bool) {
 	return from[used:end:end], from[end:], true
 }
 
-// splitTailed separates the value of the record of a point. Without a tail, tailed is false; where it is cut short, micros is nil.
+// splitTailed separates the value of the record of a point. Without a tail, tailed is false; where it is truncated, micros is nil.
 func splitTailed(value []byte) (micros, tail, note []byte, tailed bool) {
 	if len(value) < 8 {
 		return nil, nil, nil, false

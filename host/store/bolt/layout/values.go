@@ -15,7 +15,7 @@ func EncodePoint(p store.Point, note []byte) []byte {
 	return append(U64(uint64(p.Time.UnixMicro())), note...)
 }
 
-// SplitPoint separates the value of the record of a point into instant and note, without its tail; nil where it is cut short.
+// SplitPoint separates the value of the record of a point into instant and note, without its tail; nil where it is truncated.
 func SplitPoint(value []byte) (micros, note []byte) {
 	micros, _, note, _ = splitTailed(value)
 	return micros, note

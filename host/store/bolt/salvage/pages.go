@@ -178,7 +178,7 @@ func (b bucket) none() bool { return b.root == 0 && b.inline == nil }
 
 func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 	if len(value) < 16 || len(value) > 16 && len(value) < 16+layout.PageHeader {
-		p.structureFault("%s is cut short", what)
+		p.structureFault("%s is truncated", what)
 		return b, false
 	}
 	b = bucket{root: binary.LittleEndian.Uint64(value), sequence: binary.LittleEndian.Uint64(value[8:])}

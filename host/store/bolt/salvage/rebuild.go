@@ -146,7 +146,7 @@ func (b *rebuilder) instants() error {
 	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
 		value, err := points.Open(e.Key, e.Value)
 		if micros, _ := layout.SplitPoint(value); err != nil || len(e.Key) != keycode.VersionSize || micros == nil {
-			return fmt.Errorf("it %w: it is no point", errAside)
+			return fmt.Errorf("it %w: it is not a point", errAside)
 		}
 		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
 	}))

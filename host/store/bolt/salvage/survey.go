@@ -106,7 +106,7 @@ func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucke
 			}
 		}
 		if !e.Bucket {
-			s.structureFault("%s has %q, which is no bucket", what, e.Key)
+			s.structureFault("%s has %q, which is not a bucket", what, e.Key)
 		}
 		if b, ok := s.bucketOf(fmt.Sprintf("%s: %q", what, e.Key), e.Value); ok {
 			visit(e.Key, b.kept())

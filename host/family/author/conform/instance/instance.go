@@ -89,7 +89,7 @@ func (g *Generator) Largest(bytes int) (json.RawMessage, error) {
 
 func object(value json.RawMessage) (members map[string]any, err error) {
 	if err = json.Unmarshal(value, &members); err == nil && members == nil {
-		err = errors.New("null is no object")
+		err = errors.New("null is not an object")
 	}
 	return members, err
 }
