@@ -138,7 +138,7 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 			t.Errorf("newly asked: %q", d.NewlyAsked)
 		}
 		want := "alcove family grant tags memory.read record llm --hook stored --digest " + modules.Digest(second)
-		if d.GrantCommand != want || log.count("asks for more than it did") != 1 || log.count(want) != 1 {
+		if d.GrantCommand != want || log.count("requests more than when it was granted") != 1 || log.count(want) != 1 {
 			t.Errorf("the command is %s, the log %s", d.GrantCommand, log.text.String())
 		}
 		if x := w.catalogue.Known("tags"); !w.catalogue.Powers(x, owner(""), "").Allows(abi.CanMemoryRead, "work") || w.catalogue.Powers(x, owner(""), "").Allows(abi.CanMemoryRead, "home") {

@@ -233,7 +233,7 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 		"all can write entries": {func(t *testing.T, dir string) {
 			must.Do(t, errors.Join(os.MkdirAll(filepath.Join(dir, dirCode), 0o700), os.Chmod(filepath.Join(dir, dirCode), 0o777)))
 		}, "chmod 700"},
-		"it is a link":               {func(t *testing.T, dir string) { must.Do(t, os.Symlink(t.TempDir(), dir)) }, "no directory"},
+		"it is a link":               {func(t *testing.T, dir string) { must.Do(t, os.Symlink(t.TempDir(), dir)) }, "not a directory"},
 		"it is a file":               {func(t *testing.T, dir string) { must.Do(t, os.WriteFile(dir, nil, 0o600)) }, "not a directory"},
 		"all can write far above it": {func(t *testing.T, dir string) { must.Do(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o777)) }, "chmod go-w"},
 		"the key is a link": {func(t *testing.T, dir string) {
