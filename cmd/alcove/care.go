@@ -80,7 +80,7 @@ func (a *app) compactCommand() *cobra.Command {
 				return err
 			}
 			if a.asJSON {
-				return a.printJSON(map[string]int64{"before": done.Before, "after": done.After})
+				return a.printJSON(done)
 			}
 			return a.printf("%d bytes became %d\n", done.Before, done.After)
 		},

@@ -248,11 +248,11 @@ func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 
 // QuotaUse is the use of an agent in a namespace, with its quota.
 type QuotaUse struct {
-	Namespace string
-	Agent     string // empty: nobody stored anything yet
-	Quota     scope.Quota
-	Spent     Spent    // of today
-	Holds     Holdings // the namespace, if it has a total quota
+	Namespace string      `json:"namespace"`
+	Agent     string      `json:"agent,omitempty"` // empty: nobody stored anything yet
+	Quota     scope.Quota `json:"quota"`
+	Spent     Spent       `json:"spent"` // of today
+	Holds     Holdings    `json:"holds"` // the namespace, if it has a total quota
 }
 
 // QuotaUses lists the quotas of namespaces that the caller may read, with the use of agents. Callers that are neither the owner nor

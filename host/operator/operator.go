@@ -412,7 +412,7 @@ type PurgeRequest struct {
 	purge.Request
 	// SetAside removes what repairs have set aside, which may hold what is to be erased. Without it a purge refuses while
 	// there is any.
-	SetAside bool
+	SetAside bool `json:"set_aside,omitempty"`
 }
 
 // Purged is what a purge did, and who may still have what was purged.

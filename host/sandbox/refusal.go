@@ -32,17 +32,17 @@ func refuse(class abi.Class, do, format string, args ...any) *Refusal {
 
 // Result is the outcome of a request.
 type Result struct {
-	Class     abi.Class
-	Output    []byte        // ClassOK: the result, owned by the caller
-	Error     *abi.Error    // other classes: the error for the caller
-	Trace     string        // ClassTrap: the guest's stack, for its author; untrusted text from the module
-	Fuel      int64         // used
-	Time      time.Duration // wall time of the request
-	CPU       time.Duration // part of Time in which the guest ran
-	Memory    int64         // peak linear memory, in bytes
-	HostCalls int64
+	Class     abi.Class     `json:"class"`
+	Output    []byte        `json:"output,omitempty"` // ClassOK: the result, owned by the caller
+	Error     *abi.Error    `json:"error,omitempty"`  // other classes: the error for the caller
+	Trace     string        `json:"trace,omitempty"`  // ClassTrap: the guest's stack, for its author; untrusted text from the module
+	Fuel      int64         `json:"fuel"`             // used
+	Time      time.Duration `json:"time_ns"`          // wall time of the request
+	CPU       time.Duration `json:"cpu_ns"`           // part of Time in which the guest ran
+	Memory    int64         `json:"memory"`           // peak linear memory, in bytes
+	HostCalls int64         `json:"host_calls"`
 	// Interpreted means that the guest was interpreted, so that Time and CPU are no measure of its compiled code.
-	Interpreted bool
+	Interpreted bool `json:"interpreted,omitempty"`
 }
 
 // Outcome returns the outcome of the result's class.

@@ -21,7 +21,8 @@ type Compactor interface {
 
 // Compacted is the result of a compaction.
 type Compacted struct {
-	Before, After int64 // bytes of the database
+	Before int64 `json:"before"` // bytes of the database
+	After  int64 `json:"after"`  // likewise
 }
 
 // Durable is an engine with counters of its commits.

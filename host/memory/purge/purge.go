@@ -15,14 +15,14 @@ import (
 
 // Request says what to erase: a memory's payloads, the data of an event, or the records of families.
 type Request struct {
-	Namespace string // empty: the default one
-	Key       string // of a memory
-	Version   uint64 // only the payload of this version, in every version of the key that has it; 0: all versions
-	Event     uint64 // or the sequence number of an event
-	Branch    string // whose log the event is in; empty: the default one
+	Namespace string `json:"namespace,omitempty"` // empty: the default one
+	Key       string `json:"key,omitempty"`       // of a memory
+	Version   uint64 `json:"version,omitempty"`   // only the payload of this version, in every version of the key that has it; 0: all versions
+	Event     uint64 `json:"event,omitempty"`     // or the sequence number of an event
+	Branch    string `json:"branch,omitempty"`    // whose log the event is in; empty: the default one
 	// Collection says that the key is that of a family's record in it, such as notes/list.
-	Collection string
-	Family     string // or everything that a family of this name keeps
+	Collection string `json:"collection,omitempty"`
+	Family     string `json:"family,omitempty"` // or everything that a family of this name keeps
 }
 
 // Check is an error for a request that does not name exactly one thing to erase.

@@ -16,10 +16,10 @@ interface Quota {
 }
 
 interface Use {
-  Namespace: string
-  Agent: string
-  Quota: Quota
-  Spent: { memories: number; links: number; bytes: number }
+  namespace: string
+  agent?: string
+  quota: Quota
+  spent: { memories: number; links: number; bytes: number }
 }
 
 /** What agents may store in a namespace, and what they stored. */
@@ -53,15 +53,15 @@ function Table({ of }: { of: Use[] }) {
         </thead>
         <tbody>
           {of.map((u, i) => (
-            <tr key={u.Namespace + '\n' + u.Agent}>
+            <tr key={u.namespace + '\n' + u.agent}>
               <td>
-                <Plain>{u.Namespace}</Plain>
+                <Plain>{u.namespace}</Plain>
               </td>
-              <td>{u.Agent ? <Plain>{u.Agent}</Plain> : <span class="quiet">{t.nobody}</span>}</td>
-              <td class="number">{spent(amount, u.Spent.memories, u.Quota.memories_a_day)}</td>
-              <td class="number">{spent(amount, u.Spent.links, u.Quota.links_a_day)}</td>
-              <td class="number">{spent(size, u.Spent.bytes, u.Quota.bytes)}</td>
-              {mayAct() && <td>{of[i - 1]?.Namespace !== u.Namespace && <Button onClick={() => void remove(u.Namespace)}>{t.remove}</Button>}</td>}
+              <td>{u.agent ? <Plain>{u.agent}</Plain> : <span class="quiet">{t.nobody}</span>}</td>
+              <td class="number">{spent(amount, u.spent.memories, u.quota.memories_a_day)}</td>
+              <td class="number">{spent(amount, u.spent.links, u.quota.links_a_day)}</td>
+              <td class="number">{spent(size, u.spent.bytes, u.quota.bytes)}</td>
+              {mayAct() && <td>{of[i - 1]?.namespace !== u.namespace && <Button onClick={() => void remove(u.namespace)}>{t.remove}</Button>}</td>}
             </tr>
           ))}
         </tbody>

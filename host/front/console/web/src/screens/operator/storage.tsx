@@ -48,8 +48,8 @@ function Files() {
   const compact = async () => {
     if (!(await ask({ title: t.compact, will: t.compactWill, go: t.compact }))) return
     await attempt(async () => {
-      const done = await act<{ Before: number; After: number }>('compact')
-      tell(t.compacted(size(done.Before), size(done.After)))
+      const done = await act<{ before: number; after: number }>('compact')
+      tell(t.compacted(size(done.before), size(done.after)))
     })
   }
   return (

@@ -1,0 +1,1 @@
+import{et as e,k as t,s as n}from"./route-39105175.js";import{l as r}from"./index-63abc9de.js";function i(){let t=r();return!!t&&t.operator&&!t.read_only&&!t.locked&&!e.value}async function a(e,r){try{return await e(),r&&n(r),!0}catch(e){return n(t(e).message,{bad:!0}),!1}}export{i as n,a as t};

@@ -1,1 +1,0 @@
-import{et as e,k as t,s as n}from"./route-39105175.js";import{l as r}from"./index-a1b234c4.js";function i(){let t=r();return!!t&&t.operator&&!t.read_only&&!t.locked&&!e.value}async function a(e,r){try{return await e(),r&&n(r),!0}catch(e){return n(t(e).message,{bad:!0}),!1}}export{i as n,a as t};
