@@ -30,7 +30,7 @@ func (a *app) familyJobsCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			if len(args) > 0 && len(list) == 0 {
-				return a.printf("no job of family %s ran, waits or is due; those with a schedule run once they are granted, with alcove family grant %[1]s --hook job\n", terminal.Line(args[0]))
+				return a.printf("no job of family %s ran, waits or is due; those with a schedule run once its hook job is on: alcove family info %[1]s\n", terminal.Line(args[0]))
 			}
 			for _, j := range list {
 				if j.State == operator.JobScheduled {

@@ -186,18 +186,9 @@ func (a *app) printPowers(f operator.Family) error {
 		a.printf("  by the posture of the directory: %s (alcove posture)\n", strings.Join(f.ByPosture, ", "))
 	}
 	if len(f.Lacking) > 0 {
-		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s %s\n", strings.Join(f.Lacking, " or "), f.Manifest.Name, strings.Join(capabilitiesIn(f.Lacking), " "))
+		a.printf("  hooks fail where they need %s, which is not granted: %s\n", strings.Join(f.Lacking, " or "), f.LackingCommand)
 	}
 	return errors.Join(a.printGuard(f), a.printNews(f))
-}
-
-// capabilitiesIn are the names of capabilities that are lacking, without the part in which they are.
-func capabilitiesIn(lacking []string) (list []string) {
-	for _, l := range lacking {
-		name, _, _ := strings.Cut(l, " ")
-		list = append(list, name)
-	}
-	return list
 }
 
 // hookState is whether a hook is on, and what happens when it fails.

@@ -58,7 +58,7 @@ func (a *app) printPosture(s operator.PostureState) error {
 		a.printf("  %s\n", s.Why)
 	}
 	for _, g := range s.Gives {
-		if err := a.printf("  %-14s %s\n", g.Family, giftInWords(g)); err != nil {
+		if err := a.printf("  %-14s %s\n", g.Family, giftInWords(g, s.Posture)); err != nil {
 			return err
 		}
 	}
@@ -66,9 +66,11 @@ func (a *app) printPosture(s operator.PostureState) error {
 }
 
 // giftInWords says what personal gives a family, and what of it holds.
-func giftInWords(g operator.PostureGift) string {
+func giftInWords(g operator.PostureGift, now operator.Posture) string {
 	said := strings.Join(g.Gives, ", ")
 	switch {
+	case g.Decided && now == registry.LockedDown:
+		return said + ": by what an operator granted alone"
 	case g.Decided:
 		return said + ": by an operator's grants only; alcove family grant " + g.Family + " --posture has it follow the posture"
 	case len(g.Lacks) == 0:

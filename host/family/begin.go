@@ -18,7 +18,7 @@ func (f *Families) newRequest(x *catalogue.Family, during registry.Work, stage *
 	r.Call = f.operations.Begin(ops.Request{
 		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.catalogue.Powers(x, caller, during),
 		Hooks: func() []abi.Hook { return f.catalogue.HooksOf(x) }, Namespace: namespace, RequestID: requestID,
-		Quota: grants.RecordQuota(f.catalogue.GrantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
+		Quota: grants.RecordQuota(f.catalogue.GrantOf(x), f.raiser(x.Name)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
 	})
 	return r
 }

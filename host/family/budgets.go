@@ -54,7 +54,7 @@ func (b familyBudget) Spend(name string, amount int64) (func(used int64), error)
 	var over *budget.Exceeded
 	if errors.As(err, &over) {
 		return nil, &abi.Error{Code: abi.CodeExhausted, Retryable: over.Asked <= over.Most, Details: map[string]any{"limit": name, "value": over.Most, "spent": over.Spent, "again_s": int64(over.Again/time.Second) + 1},
-			Message: fmt.Sprintf("family %s has the budget %v; an operator can raise it, with alcove family grant %s --limit %s=N", b.name, over, b.name, name)}
+			Message: fmt.Sprintf("family %s has the budget %v; %s", b.name, over, b.families.catalogue.Advice().Grant("raise it", b.name, "--limit", name+"=N"))}
 	}
 	if err != nil {
 		b.families.o.Logger.Error("a family's request was held back, because its budget cannot be counted", "family", b.name, "error", err)

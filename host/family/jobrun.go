@@ -43,6 +43,9 @@ func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
 	return jobs.Backlog{Jobs: grants.Quota(g, abi.QuotaJobs), JobBytes: grants.Quota(g, abi.QuotaJobBytes)}, true
 }
 
+// Raise implements jobs.Families.
+func (f jobFamilies) Raise(family, quota string) string { return f.raiser(family).Raise(quota) }
+
 // Parallel implements jobs.Families.
 func (f jobFamilies) Parallel(family, job string) int {
 	if m := f.catalogue.ManifestOf(family); m != nil {
@@ -179,8 +182,8 @@ func (f *Families) mayDo(x *catalogue.Family, job jobs.Job) error {
 	case f.mayRun(x, job.Name):
 		return nil
 	case job.Digest != "" && job.Digest != x.Digest:
-		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced, and that one has no right to jobs: "+
-			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.Name)}
+		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced, and that one has no right to jobs: %s",
+			job.Digest, f.catalogue.Advice().Grant("grant it", x.Name, string(abi.CanJob)))}
 	}
 	return &memory.Error{Code: memory.Denied, Message: "the right to it was revoked since it was queued"}
 }
@@ -265,7 +268,7 @@ func (f *Families) RunJob(ctx context.Context, family, job string) error {
 		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %s has no job %.64q with a schedule: those that have one: %s", family, job, cmp.Or(strings.Join(scheduled, ", "), "none"))}
 	}
 	if _, on := f.catalogue.Hook(x, abi.HookJob); !on {
-		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s runs no jobs: an operator lets it, with alcove family grant %[1]s --hook job", family)}
+		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s runs no jobs: %s", family, f.catalogue.Advice().Grant("let it", family, "--hook", "job"))}
 	}
 	return f.jobs.RunNow(ctx, family, job, f.o.Clock())
 }

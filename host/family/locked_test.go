@@ -14,6 +14,8 @@ import (
 	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/family/policy"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/registry"
@@ -241,8 +243,24 @@ func TestALockedServerTakesNothingNew(t *testing.T) {
 	if _, err := w.Grant(grants.Request{Family: "notes", Disable: &disable}); err != nil {
 		t.Errorf("disabling: %v", err)
 	}
-	if got := w.says("notes_do"); !strings.Contains(got, "disabled") {
-		t.Errorf("disabled, it says %s", got)
+	if got := w.says("notes_do"); !strings.Contains(got, "disabled") || !strings.Contains(got, policy.Offline) {
+		t.Errorf("disabled, it says %s, want how a reviewed file enables it", got)
+	}
+}
+
+func TestWhatALockedServerDeniesNamesNoCommandThatItRefuses(t *testing.T) {
+	a := approve(t)
+	w := openIn(t, a.dir, func(o *Options) { o.Locked = true })
+	asks := catalogue.Family{Version: &grants.Version{Name: "notes", Manifest: &abi.Manifest{Name: "notes", Capabilities: []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"*"}}}}}}
+	for name, said := range map[string]string{
+		"a capability": w.catalogue.Powers(&asks, memory.Caller{Rights: memory.FullRights()}, "").Check(abi.CanMemoryRead, "work").Error(),
+		"a quota":      w.raiser("notes").Raise(abi.QuotaRecords),
+		"a budget":     w.catalogue.Advice().Grant("raise it", "notes", "--limit", "http_calls_minute=N"),
+		"an endpoint":  w.catalogue.Advice().Run("add one", "alcove endpoint add"),
+	} {
+		if !strings.Contains(said, policy.Offline) || strings.Contains(said, "alcove family grant") || strings.Contains(said, "alcove endpoint add") {
+			t.Errorf("%s: %s, want how a locked directory takes it", name, said)
+		}
 	}
 }
 

@@ -56,3 +56,8 @@ func (w *request) commitStage(ctx context.Context, c memory.Commit) (memory.Comm
 	ended(done, err)
 	return done, err
 }
+
+// raiser says how an operator raises the quotas of a family now.
+func (f *Families) raiser(family string) grants.Raiser {
+	return grants.Raiser{Family: family, Advice: f.catalogue.Advice()}
+}

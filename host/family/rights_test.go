@@ -255,7 +255,7 @@ func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
 		{"job.enqueue", `{"job":"j"}`}, {"memory.get", `{"namespace":"` + strings.Repeat("x", 200) + `"}`}, {"memory.get", `[`}}})
 	got, _ := w.do("notes")
 	for i, want := range []string{"memory.read=default", "memory.read=work", "memory.read=home", "memory.read", "log.append=default", "job", "memory.read", "memory.read"} {
-		if e := got[i].Error; e == nil || e.Code != abi.CodeDenied || !strings.HasSuffix(e.Message, " was not granted to family notes: an operator can, with: alcove family grant notes "+want) {
+		if e := got[i].Error; e == nil || e.Code != abi.CodeDenied || !strings.HasSuffix(e.Message, " was not granted to family notes: an operator can grant it, with: alcove family grant notes "+want) {
 			t.Errorf("%d: %v, want %s", i, e, want)
 		}
 	}

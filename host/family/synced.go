@@ -20,7 +20,7 @@ func (f *Families) Synced() (list []memory.SyncedCollection) {
 			if err != nil {
 				continue // which was logged when the family was declared
 			}
-			c.Quota = grants.RecordQuota(f.catalogue.GrantOf(x))
+			c.Quota = grants.RecordQuota(f.catalogue.GrantOf(x), f.raiser(x.Name))
 			list = append(list, memory.SyncedCollection{Collection: c, Open: declared.Open})
 		}
 	}

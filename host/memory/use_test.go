@@ -15,9 +15,14 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
+// byRequest is a quota.Raiser.
+type byRequest struct{}
+
+func (byRequest) Raise(quota string) string { return "ask for more " + quota }
+
 // notes is a collection of the family notes, with a quota.
 func notes(records, bytes int64) Collection {
-	return Collection{Name: "notes/list", Quota: Quota{Records: records, Bytes: bytes}}
+	return Collection{Name: "notes/list", Quota: Quota{Records: records, Bytes: bytes, Raiser: byRequest{}}}
 }
 
 // keepRecord puts a record with a value of so many bytes, and commits.
@@ -127,7 +132,7 @@ func TestAQuotaEndsWhatAFamilyKeeps(t *testing.T) {
 	err := keepRecord(t, s, "", c, "3", 100)
 	var full *Error
 	if !errors.As(err, &full) || full.Code != Exhausted || full.Details["quota"] != "records" || full.Details["limit"] != int64(3) || full.Details["used"] != int64(3) ||
-		!strings.Contains(full.Message, "alcove family grant notes --limit records=N") {
+		!strings.Contains(full.Message, "; or ask for more records") {
 		t.Errorf("a fourth record: %v", err)
 	}
 	if err := keepRecord(t, s, "", c, "0", 900); !errors.As(err, &full) || full.Details["quota"] != "record_bytes" || full.Details["used"] != int64(303) {

@@ -53,8 +53,11 @@ func (f *Catalogue) hookOf(x *Family, h abi.Hook) (said registry.On, on bool) {
 
 // Powers returns the powers of a family for a caller in a part of its work; empty: in any.
 func (f *Catalogue) Powers(x *Family, caller memory.Caller, during registry.Work) policy.Powers {
-	return grants.Powers(f.GrantOf(x), x.Version, caller.Rights, during)
+	return grants.Powers(f.GrantOf(x), x.Version, caller.Rights, during).Advised(f.Advice())
 }
+
+// Advice tells how an operator changes a grant now.
+func (f *Catalogue) Advice() policy.Advice { return policy.Advice{Locked: f.Locked()} }
 
 // untrusted returns why a version of a family must not run; empty if it may. The caller holds changing or mu.
 func (f *Catalogue) untrusted(x *Family) string {

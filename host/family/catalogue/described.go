@@ -3,9 +3,11 @@ package catalogue
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/grants"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -26,7 +28,8 @@ type Described struct {
 	Update *grants.Update `json:"update,omitempty"`
 	// NewlyAsked is what this release of a built-in family asks for beyond the one whose grant was decided.
 	NewlyAsked []string `json:"newly_asked,omitempty"`
-	// GrantCommand grants what still fits of the previous grant, or what is newly asked for; empty: nothing to grant.
+	// GrantCommand grants what still fits of the previous grant, or what is newly asked for; empty: nothing to grant. A locked directory takes it
+	// in a reviewed file.
 	GrantCommand string `json:"grant_command,omitempty"`
 	// Ended is the version that a grant stops from serving the store hook. Only the answer to that grant has it.
 	Ended *grants.Guarding `json:"ended,omitempty"`
@@ -34,6 +37,8 @@ type Described struct {
 	ByPosture []string `json:"by_posture,omitempty"`
 	// Lacking is what the manifest asks for and was not granted, if a hook is on: the hook fails where it needs it.
 	Lacking []string `json:"lacking,omitempty"`
+	// LackingCommand grants it, as GrantCommand does; empty: nothing is lacking.
+	LackingCommand string `json:"lacking_command,omitempty"`
 	// Hidden means that a built-in family has its name.
 	Hidden bool `json:"hidden,omitempty"`
 }
@@ -69,7 +74,9 @@ func (f *Catalogue) describe(x *Family) Described {
 		return d // nothing can be granted to it
 	}
 	d.ByPosture = grants.ByPosture(f.lock, x.Version)
-	d.Lacking = grants.Lacking(x.Version, d.Grant)
+	if d.Lacking = grants.Lacking(x.Version, d.Grant); len(d.Lacking) > 0 {
+		d.LackingCommand = f.command(grants.Command{Family: x.Name, Capabilities: capabilitiesIn(d.Lacking)}.String())
+	}
 	n := grants.AdditionsTo(before, x.Version)
 	d.NewlyAsked = n.List(x.Manifest)
 	switch {
@@ -80,7 +87,25 @@ func (f *Catalogue) describe(x *Family) Described {
 	case d.Guard != nil && d.Grant.Guard != nil:
 		d.GrantCommand = grants.Fitting(x.Version, registry.Grant{Guard: d.Grant.Guard})
 	}
+	d.GrantCommand = f.command(d.GrantCommand)
 	return d
+}
+
+// command is what an operator runs in place of a command that grants, which a locked directory refuses. The caller holds mu.
+func (f *Catalogue) command(grant string) string {
+	if grant != "" && f.locked() {
+		return policy.Offline
+	}
+	return grant
+}
+
+// capabilitiesIn are the names of capabilities that are lacking, without the part in which they are.
+func capabilitiesIn(lacking []string) (list []string) {
+	for _, l := range lacking {
+		name, _, _ := strings.Cut(l, " ")
+		list = append(list, name)
+	}
+	return list
 }
 
 // Changed is closed as soon as the result of All changes, apart from loaded modules.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/grants"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -124,6 +125,8 @@ func (f *Catalogue) HooksOf(x *Family) (list []abi.Hook) {
 func (f *Catalogue) missing(name string, g *guard) error {
 	var again string
 	switch x := f.known[name]; {
+	case f.locked() && f.lock.Families[name].Asked == nil:
+		again = "take a reviewed lock file that has its module, with: " + policy.Offline
 	case x != nil && x.Digest != "" && !x.Clashes && x.Manifest.Hooks.Store != nil && (x.Source == grants.BuiltIn || x.Digest != g.Digest):
 		again = fmt.Sprintf("let version %s serve the hook with: %s", x.Manifest.Version, grants.Command{Family: name, Hooks: []string{"store"}, Digest: x.Digest})
 	case f.lock.Families[name].Asked != nil && f.lock.Families[name].Guard == nil:

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -29,7 +30,7 @@ func (f *Catalogue) auditRefusals() {
 	before := f.refusals
 	f.refusals = map[refusal]bool{}
 	for _, x := range f.every() {
-		if x.fault == "" || x.fault == disabledFault(x.Name) {
+		if x.fault == "" || strings.HasPrefix(x.fault, disabled) {
 			continue
 		}
 		r := refusal{x.Name, x.Digest, x.Source, x.fault}

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/naming"
+	"github.com/alcove-memory/alcove/host/family/policy"
 )
 
 // Scan finds all families: built-in ones, and installed ones, which those in the watched folder replace. None replaces
@@ -178,11 +179,17 @@ func (f *Catalogue) faultOf(x *Family) string {
 	case f.untrusted(x) != "":
 		return f.untrusted(x)
 	case f.lock.Families[x.Name].Disabled:
-		return disabledFault(x.Name)
+		return f.disabledFault(x.Name)
 	}
 	return ""
 }
 
-func disabledFault(name string) string {
-	return "an operator disabled it: alcove family grant " + name + " --enable"
+// disabled begins the fault of a family that an operator disabled.
+const disabled = "an operator disabled it"
+
+func (f *Catalogue) disabledFault(name string) string {
+	if f.locked() {
+		return disabled + ", and the server is locked, so a reviewed file alone enables it: " + policy.Offline
+	}
+	return disabled + ": alcove family grant " + name + " --enable"
 }

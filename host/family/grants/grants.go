@@ -123,8 +123,19 @@ func Quota(g registry.Grant, name string) int64 {
 }
 
 // RecordQuota returns the quota of a family's records.
-func RecordQuota(g registry.Grant) memory.Quota {
-	return memory.Quota{Records: Quota(g, abi.QuotaRecords), Bytes: Quota(g, abi.QuotaRecordBytes)}
+func RecordQuota(g registry.Grant, by Raiser) memory.Quota {
+	return memory.Quota{Records: Quota(g, abi.QuotaRecords), Bytes: Quota(g, abi.QuotaRecordBytes), Raiser: by}
+}
+
+// Raiser says how an operator raises the quotas of a family.
+type Raiser struct {
+	Family string
+	Advice policy.Advice
+}
+
+// Raise says how an operator raises a quota, by its name.
+func (r Raiser) Raise(quota string) string {
+	return r.Advice.Grant("raise the quota", r.Family, "--limit", quota+"=N")
 }
 
 // Limits returns the limits that an operator lowered.

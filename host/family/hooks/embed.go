@@ -34,7 +34,7 @@ func (h *Hooks) EmbedderOf(name string) (Embedder, bool) {
 func (e Embedder) Embed(ctx context.Context, texts []string, purpose string) ([][]float32, error) {
 	x, on := e.hooks.named(abi.HookEmbed, e.Family)
 	if !on {
-		return nil, &memory.Error{Code: memory.Unavailable, Message: "family " + e.Family + " cannot be used, or its embed hook is off: turn it on with alcove family grant " + e.Family + " embed"}
+		return nil, &memory.Error{Code: memory.Unavailable, Message: "family " + e.Family + " cannot be used, or its embed hook is off: alcove family info " + e.Family + " says which"}
 	}
 	guest, err := x.Load(ctx)
 	if err != nil {

@@ -139,6 +139,8 @@ type Families interface {
 	Usable(family string) error
 	// Quota returns the largest backlog of a family; known is false for an unknown family.
 	Quota(family string) (most Backlog, known bool)
+	// Raise says how an operator raises a quota of a family.
+	Raise(family, quota string) string
 	// Parallel returns how many runs of a job may go on at once: at least one.
 	Parallel(family, job string) int
 	// News reports whether the feed that a job waits for has news for its caller.

@@ -39,8 +39,8 @@ func (q *Queue) room(family string, used, more Backlog) error {
 			continue
 		}
 		return &memory.Error{Code: memory.Exhausted, Details: map[string]any{"quota": b.name, "limit": b.limit, "used": b.used},
-			Message: fmt.Sprintf("family %s may have %s=%d waiting; %d are used, and %d more do not fit: let jobs run first, "+
-				"or have an operator raise the quota, with alcove family grant %s --limit %s=N", family, b.name, b.limit, b.used, b.more, family, b.name)}
+			Message: fmt.Sprintf("family %s may have %s=%d waiting; %d are used, and %d more do not fit: let jobs run first; or %s",
+				family, b.name, b.limit, b.used, b.more, q.o.Families.Raise(family, b.name))}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -35,6 +36,7 @@ var (
 type bounds struct {
 	budgetNames
 	family string
+	advice policy.Advice
 	Budget
 }
 
@@ -43,7 +45,7 @@ func (call *Call) bounds(n budgetNames) bounds {
 	if b == nil {
 		b = noBudget{}
 	}
-	return bounds{n, call.Manifest.Name, b}
+	return bounds{n, call.Manifest.Name, call.Powers.Advice(), b}
 }
 
 // noBudget is the Budget of families without one.
@@ -55,7 +57,7 @@ func (noBudget) Spend(string, int64) (func(used int64), error) { return func(int
 
 func (b bounds) exhausted(name string, limit int64, what string) *abi.Error {
 	return &abi.Error{Code: abi.CodeExhausted, Details: map[string]any{"limit": name, "value": limit},
-		Message: fmt.Sprintf("%s, and family %s has %s=%d: an operator can raise it, with alcove family grant %s --limit %s=N", what, b.family, name, limit, b.family, name)}
+		Message: fmt.Sprintf("%s, and family %s has %s=%d: %s", what, b.family, name, limit, b.advice.Grant("raise it", b.family, "--limit", name+"=N"))}
 }
 
 // method refuses methods that the operator did not allow.
@@ -64,8 +66,9 @@ func (b bounds) method(m string) error {
 	if len(allowed) == 0 || slices.Contains(allowed, m) {
 		return nil
 	}
-	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("family %s may send %s to endpoints, not %.16s: an operator can allow it, with alcove family grant %s --http-methods %s,%.16s",
-		b.family, strings.Join(allowed, ", "), m, b.family, strings.Join(allowed, ","), m)}
+	all := fmt.Sprintf("%s,%.16s", strings.Join(allowed, ","), m)
+	return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("family %s may send %s to endpoints, not %.16s: %s",
+		b.family, strings.Join(allowed, ", "), m, b.advice.Grant("allow it", b.family, "--http-methods", all))}
 }
 
 // request refuses requests that are too large.

@@ -38,7 +38,7 @@ func (call *Call) root(c abi.Capability, name string) (string, registry.Root, er
 	if name != "" && !call.Powers.Allows(c, name) {
 		return "", registry.Root{}, call.Powers.Check(c, name)
 	}
-	message := "no directory is named that this family may use: an operator can name one, with alcove root add, and grant it"
+	message := "no directory is named that this family may use: " + call.Powers.Advice().Run("name one, and grant it", "alcove root add")
 	if len(usable) > 0 {
 		message = fmt.Sprintf("say which root: there are %s", strings.Join(usable, ", "))
 	}

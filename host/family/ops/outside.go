@@ -40,7 +40,7 @@ func (call *Call) endpoint(c abi.Capability, name string, kinds ...string) (stri
 	if name != "" && !call.Powers.Allows(c, name) {
 		return "", registry.Endpoint{}, call.Powers.Check(c, name)
 	}
-	message := fmt.Sprintf("no endpoint of the kind %s is configured that this family may reach: an operator can add one, with alcove endpoint add, and grant it", strings.Join(kinds, " or "))
+	message := fmt.Sprintf("no endpoint of the kind %s is configured that this family may reach: %s", strings.Join(kinds, " or "), call.Powers.Advice().Run("add one, and grant it", "alcove endpoint add"))
 	if len(reachable) > 0 {
 		message = fmt.Sprintf("say which endpoint: there are %s", strings.Join(reachable, ", "))
 	}

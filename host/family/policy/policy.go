@@ -43,6 +43,7 @@ type Powers struct {
 	asked   []abi.Request               // by the manifest
 	granted []Grant
 	rights  Rights // of the caller
+	advice  Advice
 }
 
 // Of returns the powers of a call of a family. It keeps the lists, which must not be changed.
@@ -62,6 +63,15 @@ func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powe
 	}
 	return p
 }
+
+// Advised returns the powers with what their denials tell operators.
+func (p Powers) Advised(a Advice) Powers {
+	p.advice = a
+	return p
+}
+
+// Advice is what denials tell operators.
+func (p Powers) Advice() Advice { return p.advice }
 
 // askedFor returns the scope of a capability in the manifest; ok is false if it is not in it.
 func (p Powers) askedFor(c abi.Capability) (scope []string, ok bool) {
@@ -170,10 +180,9 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	case name != "" && c.Scope() == "namespaces" && !p.callerMay(c, name):
 		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
-		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
+		e.Message = fmt.Sprintf("%s was not granted to family %s: %s", what, p.family, p.advice.Grant("grant it", p.family, wanted(c, granted, name)))
 	case elsewhere != "":
-		e.Message = fmt.Sprintf("%s was granted to family %s for its %s alone: an operator can grant it for all of its work, with: alcove family grant %s %s",
-			what, p.family, elsewhere, p.family, restated(c, granted))
+		e.Message = fmt.Sprintf("%s was granted to family %s for its %s alone: %s", what, p.family, elsewhere, p.advice.Grant("grant it for all of its work", p.family, restated(c, granted)))
 	default:
 		e.Message = fmt.Sprintf("%s is beyond what the manifest of family %s asks for, what it was granted, or what its caller may do", what, p.family)
 	}

@@ -96,16 +96,17 @@ func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
 	granted := []Grant{{Name: write, Scope: []string{"a", "c"}}}
 	all := []Grant{{Name: write, Scope: []string{"*"}}, {Name: read, Scope: []string{"*"}}}
 	for want, err := range map[string]error{
-		"memory.write for d is not in the manifest of family notes":                                                                 Of("notes", asked, all, memory.FullRights()).Check(write, "d"),
-		"log.read is not in the manifest of family notes":                                                                           Of("notes", asked, all, memory.FullRights()).Check(abi.CanLogRead, ""),
-		"memory.read for work was not granted to family notes: an operator can, with: alcove family grant notes memory.read=work":   Of("notes", asked, nil, memory.FullRights()).Check(read, "work"),
-		"memory.read was not granted to family notes: an operator can, with: alcove family grant notes memory.read":                 Of("notes", asked, nil, memory.FullRights()).Check(read, ""),
-		"job was not granted to family notes: an operator can, with: alcove family grant notes job":                                 Of("notes", asked, nil, memory.FullRights()).Check(abi.CanJob, ""),
-		"memory.write for b was not granted to family notes: an operator can, with: alcove family grant notes memory.write=a,c,b":   Of("notes", asked, granted, memory.FullRights()).Check(write, "b"),
-		"memory.read for * was not granted to family notes: an operator can, with: alcove family grant notes memory.read":           Of("notes", asked, nil, memory.FullRights()).Check(read, "*"),
-		"memory.read for x; rm -rf . was not granted to family notes: an operator can, with: alcove family grant notes memory.read": Of("notes", asked, nil, memory.FullRights()).Check(read, "x; rm -rf ."),
-		"memory.write for a is denied, because the caller or the tool is read-only":                                                 Of("notes", asked, granted, memory.FullRights().ReadOnly()).Check(write, "a"),
-		"memory.read for home is denied, because the caller has no access to the namespace":                                         Of("notes", asked, all, memory.RightsTo(nil, []string{"work"})).Check(read, "home"),
+		"memory.write for d is not in the manifest of family notes":                                                                                                                        Of("notes", asked, all, memory.FullRights()).Check(write, "d"),
+		"log.read is not in the manifest of family notes":                                                                                                                                  Of("notes", asked, all, memory.FullRights()).Check(abi.CanLogRead, ""),
+		"memory.read for work was not granted to family notes: an operator can grant it, with: alcove family grant notes memory.read=work":                                                 Of("notes", asked, nil, memory.FullRights()).Check(read, "work"),
+		"memory.read was not granted to family notes: an operator can grant it, with: alcove family grant notes memory.read":                                                               Of("notes", asked, nil, memory.FullRights()).Check(read, ""),
+		"job was not granted to family notes: an operator can grant it, with: alcove family grant notes job":                                                                               Of("notes", asked, nil, memory.FullRights()).Check(abi.CanJob, ""),
+		"memory.write for b was not granted to family notes: an operator can grant it, with: alcove family grant notes memory.write=a,c,b":                                                 Of("notes", asked, granted, memory.FullRights()).Check(write, "b"),
+		"memory.read for * was not granted to family notes: an operator can grant it, with: alcove family grant notes memory.read":                                                         Of("notes", asked, nil, memory.FullRights()).Check(read, "*"),
+		"memory.read for x; rm -rf . was not granted to family notes: an operator can grant it, with: alcove family grant notes memory.read":                                               Of("notes", asked, nil, memory.FullRights()).Check(read, "x; rm -rf ."),
+		"memory.read for work was not granted to family notes: the server is locked, so an operator can grant it in a reviewed file alone, with: alcove stop, then alcove lock apply FILE": Of("notes", asked, nil, memory.FullRights()).Advised(Advice{Locked: true}).Check(read, "work"),
+		"memory.write for a is denied, because the caller or the tool is read-only":                                                                                                        Of("notes", asked, granted, memory.FullRights().ReadOnly()).Check(write, "a"),
+		"memory.read for home is denied, because the caller has no access to the namespace":                                                                                                Of("notes", asked, all, memory.RightsTo(nil, []string{"work"})).Check(read, "home"),
 	} {
 		var e *abi.Error
 		if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != want {

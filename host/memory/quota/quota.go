@@ -185,6 +185,18 @@ func (u *Usage) dropLocked(b store.BranchID) {
 type Limits struct {
 	Records int64
 	Bytes   int64
+	Raiser  Raiser // nil: nobody raises them
+}
+
+// Raiser says how an operator raises a quota, by its name.
+type Raiser interface{ Raise(quota string) string }
+
+// raised is what is left to do where a quota is used up.
+func (q Limits) raised(name string) string {
+	if q.Raiser == nil {
+		return "have it delete some"
+	}
+	return "have it delete some; or " + q.Raiser.Raise(name)
 }
 
 // exceeded returns an error if growth does not fit. Without growth there is none, even beyond a quota that was lowered.
@@ -197,8 +209,8 @@ func (q Limits) exceeded(owner string, used, growth Use) error {
 			continue
 		}
 		return &fault.Error{Code: fault.Exhausted, Rule: "quota " + b.name, Details: map[string]any{"quota": b.name, "limit": b.limit, "used": b.used},
-			Message: fmt.Sprintf("family %s may keep %s=%d in its collections, on all branches together; %d are used, and %d more do not fit: have it delete some, "+
-				"or have an operator raise the quota, with alcove family grant %s --limit %s=N", owner, b.name, b.limit, b.used, b.growth, owner, b.name)}
+			Message: fmt.Sprintf("family %s may keep %s=%d in its collections, on all branches together; %d are used, and %d more do not fit: %s",
+				owner, b.name, b.limit, b.used, b.growth, q.raised(b.name))}
 	}
 	return nil
 }

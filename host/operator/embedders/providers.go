@@ -204,7 +204,7 @@ func (e *Embedders) guest(c Config) (Guest, error) {
 	guest, on := e.options.Guests(c.Family)
 	switch {
 	case !on:
-		return guest, fmt.Errorf("family %s does not embed: it is not there, has no embed hook, or is not granted it (alcove family grant)", c.Family)
+		return guest, fmt.Errorf("family %s does not embed: it is not there, has no embed hook, or is not granted it: alcove family info %[1]s says which", c.Family)
 	case c.Model != "" && c.Model != guest.Model:
 		return guest, fmt.Errorf("family %s has the model %q now, not %q, and its vectors would not fit: alcove embedder set %s again", c.Family, guest.Model, c.Model, c.Name)
 	}
