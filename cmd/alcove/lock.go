@@ -23,15 +23,7 @@ func (a *app) lockCommand() *cobra.Command {
 		Long: `Lock the data directory. Its servers then run only the modules whose digests are in alcove.lock, and refuse new grants. This applies
 to a running server immediately, and until alcove unlock.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			dir, err := a.ownDir()
-			if err != nil {
-				return err
-			}
-			done, err := a.lockable(dir).SetLocked(true)
-			var owned *owner.OwnedError
-			if errors.As(err, &owned) {
-				done, err = a.lockServed(c.Context())
-			}
+			done, err := a.lockNow(c.Context())
 			if err != nil {
 				return err
 			}
@@ -40,6 +32,22 @@ to a running server immediately, and until alcove unlock.`,
 	}
 	c.AddCommand(a.lockApplyCommand())
 	return c
+}
+
+// lockNow locks the data directory, by its server if it has one.
+func (a *app) lockNow(ctx context.Context) (datadir.LockChange, error) {
+	if a.elsewhere.admin != "" {
+		return a.lockServed(ctx)
+	}
+	dir, err := a.ownDir()
+	if err != nil {
+		return datadir.LockChange{}, err
+	}
+	done, err := a.lockable(dir).SetLocked(true)
+	if owned := (*owner.OwnedError)(nil); errors.As(err, &owned) {
+		return a.lockServed(ctx)
+	}
+	return done, err
 }
 
 // lockServed locks a data directory that a server has open.
@@ -69,8 +77,10 @@ ALCOVE_LOCKED, locks it again.`,
 }
 
 // lockable is a data directory whose lock file this user changes.
-func (a *app) lockable(dir string) datadir.Directory {
-	d := space.Directory(dir)
+func (a *app) lockable(dir string) datadir.Directory { return a.byPerson(space.Directory(dir)) }
+
+// byPerson has the audit log of a directory name the user of this program.
+func (a *app) byPerson(d datadir.Directory) datadir.Directory {
 	d.Person, d.Reason = operator.UserOf(os.Getuid()).String(), a.why
 	return d
 }

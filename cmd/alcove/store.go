@@ -41,7 +41,7 @@ func (a *app) directory(dir string) (datadir.Directory, error) {
 	if driver, err = space.Recorded(dir, driver); err != nil {
 		return datadir.Directory{}, err
 	}
-	return space.DirectoryWith(dir, driver), nil
+	return a.byPerson(space.DirectoryWith(dir, driver)), nil
 }
 
 // storeArguments are the arguments of a server that finds the same store. The environment is inherited; the folder is not.

@@ -35,7 +35,7 @@ func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *l
 	log, err := audit.Open(audit.Options{
 		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Keep: o.AuditKeep, Kept: o.AuditBytes, Head: head, Commits: family.Commits(ctx, p.Memory),
 		Begin: func(last audit.LockState) ([]audit.Entry, error) {
-			return begins(o, lock, last, former != nil)
+			return begins(o, lock, last, former != nil && former.Seq > 0)
 		},
 	})
 	if err != nil {

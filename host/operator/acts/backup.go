@@ -38,7 +38,7 @@ func (a Acts) auditForBackup() (head []byte, parts []backup.OpenFile, err error)
 		parts, err = settings.AuditFiles(list)
 	}
 	if err == nil {
-		head, err = audit.FormerText(last)
+		head, err = audit.FormerLog{Head: last}.Text()
 	}
 	return head, parts, err
 }

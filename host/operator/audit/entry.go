@@ -30,7 +30,7 @@ const (
 	Granted    Kind = "granted"   // an operator changed what a family may do
 	Operated   Kind = "operated"  // an operator's act begins, or with Of it failed: Work is the act, Person who did it
 	Changed    Kind = "changed"   // an operator changed endpoints, roots, trusted keys or API keys, or edited the lock file
-	FromBackup Kind = "restored"  // the data directory was restored from a backup: Detail names the former log's head
+	FromBackup Kind = "restored"  // Person restored the data directory from a copy: Detail names the former log's head
 	Denied     Kind = "denied"    // a client was refused something; its denials have a Count of those since the entry before
 	Undone     Kind = "undone"    // an operator reverted what a family wrote
 	Called     Kind = "call"      // a guest handled a request
@@ -47,8 +47,8 @@ type Entry struct {
 	Digest string    `json:"digest,omitempty"` // SHA-256 of the module, hexadecimal
 	Work   string    `json:"work,omitempty"`   // "tool NAME", "hook NAME" or "job NAME"
 
-	Person    string `json:"person,omitempty"` // of an act: who the operator is, as far as the server knows
-	Reason    string `json:"reason,omitempty"` // of an act: as the operator gave it
+	Person    string `json:"person,omitempty"` // of an act or a restore: who the operator is, as far as the server knows
+	Reason    string `json:"reason,omitempty"` // likewise: as the operator gave it
 	Agent     string `json:"agent,omitempty"`
 	Key       string `json:"key,omitempty"` // id of the API key
 	Client    string `json:"client,omitempty"`

@@ -14,34 +14,46 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// FormerFile has, in a restored data directory, the head of the log beside which the backup was made, until a log names it.
-// A backup has the log, too, up to that head. Where it was restored, the log goes on behind it; a directory that had a log keeps its own.
+// FormerFile tells, in a restored data directory, of the former log, until a log names it.
+// A backup has the log, too, up to its head. Where it was restored, the log goes on behind it; a directory that had a log keeps its own.
 const FormerFile = "audit.head"
 
 // FormerLimit bounds that file, in bytes.
-const FormerLimit = 1 << 10
+const FormerLimit = 8 << 10
 
-// FormerText returns the content of FormerFile.
-func FormerText(h Head) ([]byte, error) { return json.Marshal(h) }
+// FormerLog is the log beside which a backup was made, and who restored the backup.
+type FormerLog struct {
+	Head          // zero: there was no log
+	Person string `json:"person,omitempty"` // empty: it is not known
+	Reason string `json:"reason,omitempty"` // as the person gave it
+}
 
-// Former reads the head in a restored data directory; nil: there is none.
-func Former(dir string) (*Head, error) {
+// Text returns the content of FormerFile.
+func (f FormerLog) Text() ([]byte, error) { return json.Marshal(f) }
+
+// ParseFormer reads the content of FormerFile.
+func ParseFormer(text []byte) (f FormerLog, err error) {
+	if err = json.Unmarshal(text, &f); err == nil && f.Seq > 0 {
+		_, err = parseHash(f.Hash)
+	}
+	return f, err
+}
+
+// Former reads what a restored data directory tells of the former log; nil: nothing.
+func Former(dir string) (*FormerLog, error) {
 	path := filepath.Join(dir, FormerFile)
 	data, err := regular.Read(path, FormerLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var h Head
+	var f FormerLog
 	if err == nil {
-		err = json.Unmarshal(data, &h)
-	}
-	if err == nil && h.Seq > 0 {
-		_, err = parseHash(h.Hash)
+		f, err = ParseFormer(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the head of the former audit log, in %s: %w; move the file away to begin a log that does not name it", path, err)
 	}
-	return &h, nil
+	return &f, nil
 }
 
 // ForgetFormer removes the file, once a log has it.
@@ -115,10 +127,16 @@ func (h Head) is(other Head) bool { return h.Seq == other.Seq && h.Hash == other
 // restoredBeside begins, in the first entry of a restored log, the head of the former one.
 const restoredBeside = "beside a log with the head "
 
-// restored says what became of the log with the head.
-func (h Head) restored(here bool) string {
-	if here {
-		return fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: the log up to there is restored, too", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
+// restored is the entry of a log behind, or instead of, the former one.
+func (f FormerLog) restored(now Head) Entry {
+	e := Entry{Kind: FromBackup, Person: f.Person, Reason: f.Reason, Detail: "restored from a copy that has no log"}
+	if f.Seq == 0 {
+		return e
 	}
-	return fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: entries up to there are in that log, not in this one", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
+	rest := "entries up to there are in that log, not in this one"
+	if f.is(now) {
+		rest = "the log up to there is restored, too"
+	}
+	e.Detail = fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: %s", f.Seq, f.Hash, f.Time.UTC().Format(time.RFC3339), rest)
+	return e
 }

@@ -12,7 +12,7 @@ import (
 
 func TestALogOfARestoredDirectoryBeginsWithTheHeadOfTheFormerLog(t *testing.T) {
 	_, head := filled(t, Options{}, 3)
-	text, err := FormerText(head)
+	text, err := FormerLog{Head: head, Person: "ann, uid 1000", Reason: "drill 4"}.Text()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +30,26 @@ func TestALogOfARestoredDirectoryBeginsWithTheHeadOfTheFormerLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strconv.FormatUint(head.Seq, 10) + ":" + head.Hash
-	if first := list(t, dir)[0]; first.Kind != FromBackup || !strings.Contains(first.Detail, want) {
-		t.Errorf("it begins with %+v, not with %s", first, want)
+	if first := list(t, dir)[0]; first.Kind != FromBackup || !strings.Contains(first.Detail, want) || first.Person != "ann, uid 1000" || first.Reason != "drill 4" {
+		t.Errorf("it begins with %+v, want %s, who restored it and why", first, want)
 	}
 	if former, err = Former(data); former != nil || err != nil {
 		t.Errorf("it is named again: %v, %v", former, err)
 	}
 	if r := verified(t, dir, head); len(r.Problems) == 0 {
 		t.Error("the new log passes for the former one")
+	}
+}
+
+func TestALogOfADirectoryThatWasRestoredFromACopyWithoutALogNamesWhoDidIt(t *testing.T) {
+	dir := t.TempDir()
+	closed(t, openLog(t, Options{Dir: dir, Former: &FormerLog{Person: "ann, uid 1000"}}))
+	first := list(t, dir)[0]
+	if first.Kind != FromBackup || first.Person != "ann, uid 1000" || strings.Contains(first.Detail, restoredBeside) {
+		t.Errorf("it begins with %+v, want who restored it, and no head", first)
+	}
+	if r := verified(t, dir); len(r.Problems) > 0 || r.Restored != nil {
+		t.Errorf("verify says %+v, want a log that continues no other", r)
 	}
 }
 
@@ -75,7 +87,7 @@ func TestARestoredLogIsAcceptedByTheHeadsOfTheFormerOneIfTheyHaveTheOneThatItNam
 	}
 	former := logged(Options{Dir: t.TempDir()}) // entries 2 to 5
 	dir := t.TempDir()
-	restored := logged(Options{Dir: dir, Former: &former[1]})
+	restored := logged(Options{Dir: dir, Former: &FormerLog{Head: former[1]}})
 	for _, c := range []struct {
 		name  string
 		heads []Head

@@ -38,8 +38,8 @@ type Options struct {
 	Bytes  int64            // of a file; 0: 8 MiB
 	Kept   int64            // of all files; 0: 1 GiB. The oldest are deleted
 	Keep   time.Duration    // files with older entries alone are deleted; 0: none is for its age
-	// Former is the head of the log beside which the restored backup was made; nil: nothing was restored.
-	Former *Head
+	// Former is the log beside which the restored backup was made; nil: nothing was restored.
+	Former *FormerLog
 	// Head is the store's newest version when the log is opened.
 	Head uint64
 	// Begin returns entries for the beginning of a server, given what the log last said of the lock file. An error ends Open after they are
@@ -158,7 +158,7 @@ func (l *Log) begin(isNew bool) error {
 		l.newest = l.o.Head
 	}
 	if l.o.Former != nil {
-		l.add(Entry{Kind: FromBackup, Detail: l.o.Former.restored(l.o.Former.is(l.head))})
+		l.add(l.o.Former.restored(l.head))
 	}
 	for _, e := range begun {
 		l.add(e)

@@ -134,7 +134,7 @@ func TestALogThatWasRestoredWithItsFilesAgreesWithHeadsOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.Add(time.Hour)
-	again := openLog(t, Options{Dir: dir, Clock: clock.Now, Former: &head})
+	again := openLog(t, Options{Dir: dir, Clock: clock.Now, Former: &FormerLog{Head: head}})
 	after := add(again)
 	closed(t, again)
 	if r := verified(t, dir, append(before, after)...); len(r.Problems) > 0 || r.Checked != 4 || r.Restored == nil || !r.Restored.Here {

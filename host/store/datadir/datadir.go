@@ -19,7 +19,7 @@ type Directory struct {
 	Driver store.Driver // of its store
 	// Verify opens the space in the directory at path, which is locked, and verifies it. It sends no texts elsewhere.
 	Verify func(ctx context.Context, path string) (integrity.Report, error)
-	// Person changes the lock file, and why, for the audit log; empty: it is not known.
+	// Person changes the directory, and why, for the audit log; empty: it is not known.
 	Person, Reason string
 }
 

@@ -28,7 +28,7 @@ func (d Directory) Import(ctx context.Context, r io.Reader, progress func(bytes 
 	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
 		s, err := bundle.Read(ctx, r, nestingLimiter{l}.Add, progress)
 		if err == nil {
-			made.Settings, err = settings.RestoreGuards(s.Guards, d.Path, loading)
+			made.Settings, err = settings.RestoreGuards(s.Guards, d.Path, loading, settings.Options{Person: d.Person, Reason: d.Reason})
 		}
 		if err == nil && s.Since != 0 {
 			err = fmt.Errorf("the bundle continues version %d: it is part of a backup, and alcove restore takes its folder", s.Since)
@@ -59,7 +59,7 @@ func (d Directory) Restore(ctx context.Context, from string, o RestoreOptions) (
 // it.
 func (d Directory) RestoreFrom(ctx context.Context, from Backup, o RestoreOptions) (made Restored, err error) {
 	made.Report, err = d.load(ctx, func(l store.Loader, loading string) error {
-		restorer := settings.NewRestorer(d.Path, loading, settings.Options{Keep: o.KeepSettings})
+		restorer := settings.NewRestorer(d.Path, loading, settings.Options{Keep: o.KeepSettings, Person: d.Person, Reason: d.Reason})
 		if err := from.Read(ctx, o.Opener, nestingLimiter{l}, restorer, o.Progress); err != nil {
 			return err
 		}

@@ -129,3 +129,20 @@ func (d Directory) record(file *lockfile.File, do func(audit.LockState) ([]audit
 	}
 	return file.Finish()
 }
+
+// operated adds an act of the person to the audit log, if the directory has one.
+func (d Directory) operated(act string) error {
+	dir := owner.AuditPath(d.Path)
+	if has, err := audit.Has(dir); !has || err != nil {
+		return err
+	}
+	log, err := audit.Open(audit.Options{Dir: dir, Aside: true})
+	if err != nil {
+		return fmt.Errorf("record the act %s: %w", act, err)
+	}
+	log.Add(audit.Entry{Kind: audit.Operated, Agent: lockfile.Operator, Person: d.Person, Reason: d.Reason, Work: "act " + act})
+	if err := log.Close(); err != nil {
+		return fmt.Errorf("record the act %s: %w", act, err)
+	}
+	return nil
+}

@@ -45,8 +45,9 @@ func (d Directory) Repair(ctx context.Context, o RepairOptions) (r Repaired, err
 			r.Repaired, err = d.damage()
 			return err
 		}
+		unrecorded := d.operated("repair") // the repair may be what lets it be recorded
 		r.Repaired, err = d.Driver.Repair(ctx, d.Path, store.Repair{Now: time.Now(), Keep: semantic.IsVectors})
-		return errors.Join(err, d.ForgetTranscripts())
+		return errors.Join(err, d.ForgetTranscripts(), unrecorded)
 	})
 	return r, err
 }

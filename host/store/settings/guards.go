@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/store/bundle"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -37,8 +38,11 @@ func guardOf(g registry.Grant) registry.Guard {
 func isRequired(g registry.Grant) bool { return guardOf(g).Digest != "" }
 
 // RestoreGuards requires the families of a bundle's guards in dir, for which a store is being made in loading.
-func RestoreGuards(list []bundle.Guard, dir, loading string) (s Restored, err error) {
+func RestoreGuards(list []bundle.Guard, dir, loading string, o Options) (s Restored, err error) {
 	own, err := registry.Read(dir)
+	if err == nil && o.Person != "" {
+		err = writeFormer(loading, audit.Head{}, o)
+	}
 	s.Families = []Family{}
 	if err != nil || len(list) == 0 {
 		return s, err

@@ -46,6 +46,8 @@ type Family struct {
 // Options say how settings are restored.
 type Options struct {
 	Keep bool // keep settings of the directory that differ from the backup's; otherwise they are an error
+	// Person restores them, and why, for the audit log; empty: it is not known.
+	Person, Reason string
 }
 
 // contentsFolder holds contents beside a store that is being loaded, until the list of files is known.
@@ -144,6 +146,9 @@ func (r *Restorer) Finish() (s Restored, err error) {
 		return s, err
 	}
 	if err := r.write(lock, s.Kept); err != nil {
+		return s, err
+	}
+	if err := r.writeFormer(); err != nil {
 		return s, err
 	}
 	s.Embedders = r.named(embedders.File) && !slices.Contains(s.Kept, embedders.File)
@@ -269,7 +274,7 @@ func (r *Restorer) write(lock registry.Lock, kept []string) error {
 		if audit.IsPart(f.Name) && slices.Contains(kept, audit.Folder) {
 			continue
 		}
-		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" || isSignature && named[of] == "" {
+		if f.Name == audit.FormerFile || f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" || isSignature && named[of] == "" {
 			continue
 		}
 		if f.Name == registry.File {
@@ -287,6 +292,32 @@ func (r *Restorer) write(lock registry.Lock, kept []string) error {
 		}
 	}
 	return nil
+}
+
+// writeFormer has the log name the log of the backup, and who restored it.
+func (r *Restorer) writeFormer() error {
+	former := audit.FormerLog{}
+	if i := slices.IndexFunc(r.list, func(f backup.File) bool { return f.Name == audit.FormerFile }); i >= 0 {
+		data, err := os.ReadFile(r.contentPath(r.list[i].SHA256))
+		if err == nil {
+			former, err = audit.ParseFormer(data)
+		}
+		if err != nil {
+			return fmt.Errorf("%s in the backup: %w", audit.FormerFile, err)
+		}
+	} else if r.options.Person == "" {
+		return nil
+	}
+	return writeFormer(r.loading, former.Head, r.options)
+}
+
+// writeFormer notes in a folder what log a copy has, and who restored it.
+func writeFormer(folder string, head audit.Head, o Options) error {
+	text, err := audit.FormerLog{Head: head, Person: o.Person, Reason: o.Reason}.Text()
+	if err != nil {
+		return fmt.Errorf("note who restored: %w", err)
+	}
+	return writeNew(filepath.Join(folder, audit.FormerFile), text)
 }
 
 // copyFile copies a file durably.
