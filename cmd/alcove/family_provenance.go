@@ -47,8 +47,8 @@ author's key signs: what the signer says, and no proof that the build was so.`,
 }
 
 func (a *app) provenanceMakeCommand() *cobra.Command {
-	var by signerFlags
-	var keys, sources []string
+	var f signerFlags
+	var sources []string
 	var out string
 	c := &cobra.Command{
 		Use: "make M.wasm|FAMILY.js|DIR", Short: "Make signed provenance of a module", Args: arguments(1, 1),
@@ -57,16 +57,19 @@ are packed or built; for M.wasm name them with --source. alcove family publish
 --provenance makes and attaches it in one, alcove family attach attaches a file.`,
 		Example: `  alcove family provenance make notes.wasm --source src --key author.key -o notes.wasm` + provenanceSuffix,
 	}
-	c.Flags().StringArrayVar(&keys, "key", nil, "file of a secret key, or ssh-agent:NAME; repeatable")
-	by.add(c)
+	f.add(c)
 	c.Flags().StringArrayVar(&sources, "source", nil, sourceUsage)
 	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: the family's name with .wasm"+provenanceSuffix+")")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		by, err := a.signers(c.Context(), f)
+		if err != nil {
+			return err
+		}
 		module, err := a.moduleOf(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		data, b, err := a.provenanceOf(c.Context(), args[0], module, sources, keys, by)
+		data, b, err := provenanceOf(args[0], module, sources, by)
 		if err != nil {
 			return err
 		}
@@ -76,23 +79,12 @@ are packed or built; for M.wasm name them with --source. alcove family publish
 }
 
 // provenanceOf is the signed provenance of a module.
-func (a *app) provenanceOf(ctx context.Context, path string, module []byte, sources, keys []string, by signerFlags) ([]byte, provenance.Build, error) {
+func provenanceOf(path string, module []byte, sources []string, by []keySigner) ([]byte, provenance.Build, error) {
 	b, err := buildOf(path, module, sources)
 	if err != nil {
 		return nil, b, err
 	}
-	if len(keys) == 0 {
-		return nil, b, &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
-	}
-	var signers []keySigner
-	for _, file := range keys {
-		key, err := a.signer(ctx, file, by)
-		if err != nil {
-			return nil, b, err
-		}
-		signers = append(signers, key)
-	}
-	data, err := provenance.Sign(b, signers...)
+	data, err := provenance.Sign(b, by...)
 	if err != nil {
 		return nil, b, fmt.Errorf("make the provenance of %s: %w", path, err)
 	}
@@ -203,11 +195,11 @@ func addFiles(b *provenance.Build, dir string, names []string) error {
 }
 
 // attachProvenance attaches the provenance of a module that was published.
-func (a *app) attachProvenance(ctx context.Context, path string, p publication, module []byte, r oci.Reference) error {
+func (a *app) attachProvenance(ctx context.Context, path string, p publication, by []keySigner, module []byte, r oci.Reference) error {
 	if !p.provenance {
 		return nil
 	}
-	data, b, err := a.provenanceOf(ctx, path, module, p.sources, p.keys, p.signerFlags)
+	data, b, err := provenanceOf(path, module, p.sources, by)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 type publication struct {
 	signerFlags
 	from            sourceFlags
-	keys, tags      []string
+	tags            []string
 	provenance      bool
 	sources         []string
 	entry           string // the file of an entry for an index; empty: none
@@ -37,7 +37,7 @@ file. A tag that another module has is moved only with --replace, or if it is
 given with --tag, as for "latest". Credentials come from docker login.
 
 --provenance attaches what alcove family provenance make says, signed by the same
-keys.
+keys. --sign-command is as of alcove family sign, and runs once for each signature.
 
 --dry-run checks and signs, shows what would be pushed, and asks no registry.`,
 		Example: `  alcove family publish notes.wasm registry.example.org/notes --key author.key
@@ -45,7 +45,6 @@ keys.
 	}
 	p.from.registryFlags(c)
 	flags := c.Flags()
-	flags.StringArrayVar(&p.keys, "key", nil, "file of a secret key, or ssh-agent:NAME; repeatable")
 	p.signerFlags.add(c)
 	flags.StringArrayVar(&p.tags, "tag", nil, "further tag, which may be moved; repeatable")
 	flags.StringVar(&p.entry, "entry", "", "output file of a signed entry for an index of families, such as notes.entry.json")
@@ -53,12 +52,7 @@ keys.
 	flags.StringArrayVar(&p.sources, "source", nil, sourceUsage)
 	flags.BoolVar(&p.replace, "replace", false, "move the tag of the version if another module has it")
 	flags.BoolVar(&p.dryRun, "dry-run", false, "push nothing")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(p.keys) == 0 {
-			return &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
-		}
-		return a.publish(c.Context(), args[0], args[1], p)
-	}
+	c.RunE = func(c *cobra.Command, args []string) error { return a.publish(c.Context(), args[0], args[1], p) }
 	return c
 }
 
@@ -81,7 +75,11 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 	}
-	artifact, done, err := a.signedArtifact(ctx, path, p.keys, p.signerFlags)
+	by, err := a.signers(ctx, p.signerFlags)
+	if err != nil {
+		return err
+	}
+	artifact, done, err := a.signedArtifact(ctx, path, by)
 	if err != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 			return err
 		}
 		done.Digest = all[0].Digest
-		if err := errors.Join(a.writeEntry(ctx, p, artifact.Module, all[0]), a.attachProvenance(ctx, path, p, artifact.Module, all[0])); err != nil {
+		if err := errors.Join(writeEntry(p.entry, by, artifact.Module, all[0]), a.attachProvenance(ctx, path, p, by, artifact.Module, all[0])); err != nil {
 			return err
 		}
 	}
@@ -105,7 +103,7 @@ func (a *app) publish(ctx context.Context, path, to string, p publication) error
 }
 
 // signedArtifact is a family with a detached signature by each key.
-func (a *app) signedArtifact(ctx context.Context, path string, keys []string, by signerFlags) (artifact oci.Artifact, done published, err error) {
+func (a *app) signedArtifact(ctx context.Context, path string, by []keySigner) (artifact oci.Artifact, done published, err error) {
 	module, err := a.moduleOf(ctx, path)
 	if err != nil {
 		return artifact, done, err
@@ -120,14 +118,10 @@ func (a *app) signedArtifact(ctx context.Context, path string, keys []string, by
 	m := report.Manifest
 	done = published{Family: m.Name, Version: m.Version, SHA256: report.Digest}
 	artifact = oci.Artifact{Name: m.Name, Module: module}
-	for _, file := range keys {
-		key, err := a.signer(ctx, file, by)
-		if err != nil {
-			return artifact, done, err
-		}
-		if artifact.Signature, err = signature.SignDetached(module, artifact.Signature, key); err != nil {
-			return artifact, done, fmt.Errorf("sign %s: %w", path, err)
-		}
+	if artifact.Signature, err = signDetached(path, module, nil, by); err != nil {
+		return artifact, done, err
+	}
+	for _, key := range by {
 		done.Keys = append(done.Keys, key.public)
 	}
 	if artifact.Manifest, err = sandbox.ManifestBytes(module); err != nil {
@@ -181,28 +175,20 @@ func (p *publication) push(ctx context.Context, artifact oci.Artifact, first oci
 	return all, nil
 }
 
-// writeEntry writes what indexes say of a family that was pushed.
-func (a *app) writeEntry(ctx context.Context, p publication, module []byte, r oci.Reference) error {
-	if p.entry == "" {
+// writeEntry writes what indexes say of a family that was pushed; without a file, nothing.
+func writeEntry(file string, by []keySigner, module []byte, r oci.Reference) error {
+	if file == "" {
 		return nil
 	}
 	e, err := entryOf(module, r)
 	if err != nil {
 		return err
 	}
-	var keys []keySigner
-	for _, file := range p.keys {
-		key, err := a.signer(ctx, file, p.signerFlags)
-		if err != nil {
-			return err
-		}
-		keys = append(keys, key)
-	}
-	line, err := index.Sign(e, keys...)
+	line, err := index.Sign(e, by...)
 	if err != nil {
 		return fmt.Errorf("make the entry: %w", err)
 	}
-	return writeOutputFile(p.entry, 0o644, line)
+	return writeOutputFile(file, 0o644, line)
 }
 
 func (a *app) printPublished(p published) error {

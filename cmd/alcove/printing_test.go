@@ -110,7 +110,7 @@ func printings(s scene) []printing {
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
 		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "test", s.module), shows("family", "test", s.module, "--tool", steering), shows("family", "remove", steering),
 		shows("family", "publish", s.module, "127.0.0.1:1/notes", "--key", "none"+steeringName), shows("family", "index", "none"+steeringName), shows("family", "search", "tea", "--index", "none"+steeringName),
-		print("family", "provenance"), shows("family", "provenance", "make", s.module, "--source", steering), shows("family", "provenance", "verify", s.module, "--statement", steering),
+		print("family", "provenance"), shows("family", "provenance", "make", s.module, "--source", steering, "--key", s.module), shows("family", "provenance", "verify", s.module, "--statement", steering),
 		shows("family", "push", s.module, "127.0.0.1:1/notes:1"+steering), shows("family", "pull", "oci://127.0.0.1:1/notes"+steering), shows("family", "install", "oci://127.0.0.1:1/notes@sha256:"+steering),
 		print("family", "update", steering, s.module), shows("family", "rollback", steering),
 		shows("family", "logs", steering), print("family", "logs", "hostile"), print("family", "stats"), shows("family", "stats", steering), shows("family", "trace", steering),

@@ -30,11 +30,48 @@ const (
 	longestMade = 4 << 10         // bytes that a command prints
 )
 
-// signerFlags say how secret keys are opened.
-type signerFlags struct{ passphrase string }
+// signerFlags name the keys that sign.
+type signerFlags struct {
+	keys            []string // files of secret keys, or ssh-agent:NAME
+	command, public string   // a command that signs, and the public key that it signs for
+	passphrase      string   // file of the passphrase of encrypted keys
+}
 
 func (f *signerFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.passphrase, "passphrase-file", "", "the passphrase of an encrypted secret key is in this file")
+	flags := c.Flags()
+	flags.StringArrayVar(&f.keys, "key", nil, "file of a secret key, or ssh-agent:NAME; repeatable")
+	flags.StringVar(&f.command, "sign-command", "", "a command that signs its standard input; its words are separated by blanks")
+	flags.StringVar(&f.public, "public", "", "public key of --sign-command, as file or text")
+	passphraseFlag(c, &f.passphrase)
+}
+
+func passphraseFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "passphrase-file", "", "the passphrase of an encrypted secret key is in this file")
+}
+
+// signers are the keys that flags name: those of --key, then that of --sign-command.
+func (a *app) signers(ctx context.Context, f signerFlags) (list []keySigner, err error) {
+	switch {
+	case f.public != "" && f.command == "":
+		return nil, &usageError{errors.New("--public names the key of --sign-command: give that, too")}
+	case len(f.keys) == 0 && f.command == "":
+		return nil, &usageError{errors.New("give the secret key with --key (alcove family keygen makes one), or with --sign-command a command that signs")}
+	}
+	for _, name := range f.keys {
+		key, err := a.signer(ctx, name, f.passphrase)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, key)
+	}
+	if f.command != "" {
+		key, err := a.commandOf(ctx, f.command, f.public)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, key)
+	}
+	return list, nil
 }
 
 // keySigner signs, and public is its public key as text.
@@ -52,7 +89,7 @@ func signerOf(s crypto.Signer) (keySigner, error) {
 }
 
 // signer is the key that a flag names: a file, which may be encrypted, or ssh-agent:NAME.
-func (a *app) signer(ctx context.Context, name string, f signerFlags) (keySigner, error) {
+func (a *app) signer(ctx context.Context, name, passphrase string) (keySigner, error) {
 	if wanted, ok := strings.CutPrefix(name, ofAgent); ok {
 		return a.signerOfAgent(ctx, wanted)
 	}
@@ -61,7 +98,7 @@ func (a *app) signer(ctx context.Context, name string, f signerFlags) (keySigner
 		return keySigner{}, err
 	}
 	if sealing.IsSealed(data) {
-		if data, err = opened(data, f.passphrase); err != nil {
+		if data, err = opened(data, passphrase); err != nil {
 			return keySigner{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -28,7 +28,7 @@ import (
 const keyFileLimit = 4096
 
 func (a *app) familyKeygenCommand() *cobra.Command {
-	var f signerFlags
+	var passphrase string
 	c := &cobra.Command{
 		Use: "keygen NAME", Short: "Generate a key pair for signing modules", Args: arguments(1, 1),
 		Example: `  alcove family keygen author
@@ -41,7 +41,7 @@ age. Distribute NAME.pub to operators, who trust it with alcove family trust.`,
 			if err != nil {
 				return err
 			}
-			pair, err := sealedPair(key, f.passphrase)
+			pair, err := sealedPair(key, passphrase)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ age. Distribute NAME.pub to operators, who trust it with alcove family trust.`,
 			return a.printf("%s.key signs, keep it secret; %s.pub is the public key:\n%s\n", args[0], args[0], signature.FormatPublic(public))
 		},
 	}
-	f.add(c)
+	passphraseFlag(c, &passphrase)
 	return c
 }
 
@@ -74,8 +74,8 @@ func writeNew(path string, data []byte, mode os.FileMode) error {
 // signing is what a signature is made of, and where it is written.
 type signing struct {
 	signerFlags
-	key, command, public, out string
-	embedded                  bool
+	out      string
+	embedded bool
 }
 
 func (a *app) familySignCommand() *cobra.Command {
@@ -97,21 +97,17 @@ bytes or in Base64.`,
   alcove family sign notes.wasm --sign-command "sign-by-kms author" --public author.pub`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.key, "key", "", "file of the secret key, or ssh-agent:NAME")
-	flags.StringVar(&f.command, "sign-command", "", "a command that signs its standard input; its words are separated by blanks")
-	flags.StringVar(&f.public, "public", "", "public key of --sign-command, as file or text")
 	flags.BoolVar(&f.embedded, "embedded", false, "put the signature into the module, which changes its digest")
 	flags.Bool("detached", true, "as without --embedded")
 	_ = flags.MarkHidden("detached")
 	flags.StringVarP(&f.out, "out", "o", "", "output file (default: M.wasm.sig, or M.wasm with --embedded)")
-	f.add(c)
-	c.MarkFlagsMutuallyExclusive("key", "sign-command")
+	f.signerFlags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.sign(c.Context(), args[0], f) }
 	return c
 }
 
 func (a *app) sign(ctx context.Context, path string, f signing) error {
-	by, err := a.signerOrCommand(ctx, f)
+	by, err := a.signers(ctx, f.signerFlags)
 	if err != nil {
 		return err
 	}
@@ -123,34 +119,34 @@ func (a *app) sign(ctx context.Context, path string, f signing) error {
 		return err
 	}
 	if f.embedded {
-		signed, err := signature.Sign(module, by)
-		if err != nil {
-			return fmt.Errorf("sign %s: %w", path, err)
+		for _, key := range by {
+			if module, err = signature.Sign(module, key); err != nil {
+				return fmt.Errorf("sign %s: %w", path, err)
+			}
 		}
-		return a.written(orElse(f.out, path), signed, nil)
+		return a.written(orElse(f.out, path), module, nil)
 	}
 	out := orElse(f.out, path+signatureSuffix)
-	var before []byte
+	var signed []byte
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		if before, err = readDetached(out); err != nil {
+		if signed, err = readDetached(out); err != nil {
 			return err
 		}
 	}
-	signed, err := signature.SignDetached(module, before, by)
-	if err != nil {
-		return fmt.Errorf("sign %s: %w", path, err)
+	if signed, err = signDetached(path, module, signed, by); err != nil {
+		return err
 	}
 	return a.written(out, signed, nil)
 }
 
-func (a *app) signerOrCommand(ctx context.Context, f signing) (keySigner, error) {
-	switch {
-	case f.command != "":
-		return a.commandOf(ctx, f.command, f.public)
-	case f.key == "":
-		return keySigner{}, &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
+// signDetached adds a signature by each key to those that a module has beside it.
+func signDetached(path string, module, signed []byte, by []keySigner) (_ []byte, err error) {
+	for _, key := range by {
+		if signed, err = signature.SignDetached(module, signed, key); err != nil {
+			return nil, fmt.Errorf("sign %s: %w", path, err)
+		}
 	}
-	return a.signer(ctx, f.key, f.signerFlags)
+	return signed, nil
 }
 
 // signatureSuffix ends the name of the file of a detached signature, after that of the module.
