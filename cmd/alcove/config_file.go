@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -175,21 +174,6 @@ func (a *app) applyFile(ctx context.Context, s operator.Server, path string, yes
 		return a.notef("the server matches the file\n")
 	}
 	return a.notef("made %s\n", counted(len(changes), "change"))
-}
-
-// noteApplied keeps which file was applied, so that alcove doctor can compare the server with it.
-func (a *app) noteApplied(path, digest string) error {
-	if a.elsewhere.admin != "" {
-		return nil // its machine does not have the file
-	}
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return fmt.Errorf("find the configuration file: %w", err)
-	}
-	return configfile.Applied{Path: path, Digest: digest, At: time.Now().UTC().Truncate(time.Second)}.Note(dir)
 }
 
 // refuseLocked refuses changes of the lock file of a locked server before the first change.

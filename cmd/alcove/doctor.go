@@ -65,7 +65,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				return a.report(findings, err)
 			}
 			findings, err := a.examineAll(c.Context())
-			if a.elsewhere.url == "" {
+			if a.elsewhere.url == "" && a.elsewhere.admin == "" {
 				findings = append(append(findings, a.examineProject()), a.examineHooks()...)
 			}
 			return a.report(findings, err)
@@ -120,8 +120,11 @@ func (a *app) examineReady(ctx context.Context) ([]finding, error) {
 
 // examineAll examines the memory that commands use.
 func (a *app) examineAll(ctx context.Context) ([]finding, error) {
-	if a.elsewhere.url != "" {
+	switch {
+	case a.elsewhere.url != "":
 		return a.examineElsewhere(ctx), nil
+	case a.elsewhere.admin != "":
+		return a.examineOperated(ctx), nil
 	}
 	dir, err := a.dir()
 	if err != nil {
@@ -154,7 +157,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	if reached {
 		found = append(found, a.examineTools(ctx))
 	}
-	found = append(found, a.examineConfiguration(ctx, dir, reached)...)
+	found = append(found, a.examineConfiguration(ctx, reached)...)
 	found = append(found, a.examineClients(dir)...)
 	return append(found, a.examineCache(), diskFinding(dir, freeSpace))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
 
@@ -43,6 +44,22 @@ func (a *app) examineElsewhere(ctx context.Context) []finding {
 		found = append(found, finding{"server version", noted, fmt.Sprintf("%s, and these commands are of %s", at.Version, versionText())})
 	}
 	return append(found, a.examineTools(ctx))
+}
+
+// examineOperated examines a server on another machine, as far as an operator of it sees.
+func (a *app) examineOperated(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, 2*doctorPatience)
+	defer cancel()
+	found := []finding{{"version", fine, versionText()}}
+	list, err := query(ctx, a, operator.Diagnose)
+	if err != nil {
+		return append(found, finding{"server", bad, err.Error()})
+	}
+	found = append(found, finding{"server", fine, a.elsewhere.admin + " answers"})
+	for _, f := range list {
+		found = append(found, finding{f.What, f.Is, f.Says})
+	}
+	return append(found, a.examineConfiguration(ctx, true)...)
 }
 
 // examineTools says what the list of tools costs a client with every request to its model.

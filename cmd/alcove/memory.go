@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 // inputLimit is how much of standard input is read for a value, in bytes. The server's own limit is
@@ -585,53 +583,6 @@ func (a *app) printExtent(branch string, oldest, latest *time.Time) error {
 		return a.printf("branch %s is empty\n", branch)
 	}
 	return a.printf("branch %s: from %s to %s\n", branch, clock(*oldest), clock(*latest))
-}
-
-func (a *app) statusCommand() *cobra.Command {
-	c := &cobra.Command{Use: "status", Short: "Show the totals and health of the memory", Args: noArguments}
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		var answer json.RawMessage
-		if printed, err := a.get(c.Context(), "memory_status", fields{}, &answer); printed || err != nil {
-			return err
-		}
-		if err := a.printFields(embeddingInWords(answer)); err != nil {
-			return err
-		}
-		return errors.Join(a.printPlace(), a.printShared(c.Context()))
-	}
-	return a.scoped(c)
-}
-
-// embeddingInWords says in words whether stored text is embedded.
-func embeddingInWords(status json.RawMessage) json.RawMessage {
-	const off, on = `"auto_embed":false`, `"auto_embed":true`
-	status = bytes.Replace(status, []byte(off), []byte(`"search":"by words: alcove embedder use builtin adds meaning"`), 1)
-	return bytes.Replace(status, []byte(on), []byte(`"search":"by words and meaning"`), 1)
-}
-
-// printPlace says where the memory is, and which process serves it.
-func (a *app) printPlace() error {
-	if a.elsewhere.url != "" {
-		return a.printField("server", a.elsewhere.url)
-	}
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
-	r, err := owner.ReadRecord(dir)
-	if err != nil { // of a directory that cannot be written
-		return a.printField("data", dir)
-	}
-	if l, err := registry.Read(dir); err == nil {
-		if err := a.printField("posture", string(l.PostureInForce())); err != nil {
-			return err
-		}
-	}
-	serves := "off"
-	if r.HTTP != "" {
-		serves = r.URL() + "/mcp"
-	}
-	return errors.Join(a.printField("data", dir), a.printField("process", fmt.Sprintf("%d, since %s", r.PID, clock(r.Started))), a.printField("HTTP", serves))
 }
 
 func (a *app) namespacesCommand() *cobra.Command {

@@ -185,9 +185,12 @@ func (b *bucketBackup) once(ctx context.Context, a *app, incremental bool) error
 
 // spool is the folder for a backup on its way to a place.
 func (a *app) spool(place string) (string, error) {
-	data, err := a.dir()
-	if err != nil {
-		return "", err
+	data := ""
+	if a.elsewhere.admin == "" {
+		var err error
+		if data, err = a.dir(); err != nil {
+			return "", err
+		}
 	}
 	caches, err := os.UserCacheDir()
 	if err != nil {

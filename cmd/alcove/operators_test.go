@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/configfile"
 	"github.com/alcove-memory/alcove/host/testing/server"
 )
 
@@ -156,6 +157,10 @@ func TestOperatorsOfOtherMachinesActInTheirRolesAndTheLogNamesThem(t *testing.T)
 		{operator.Approver, []string{"family", "remove", "nothing"}, "nothing"},
 		{operator.Approver, []string{"purge", "key", "--yes"}, "takes the role admin"},
 		{operator.Admin, []string{"quota", "set", "board", "--memories", "5", "--why", "ticket 7"}, ""},
+		{operator.Admin, []string{"backup", a.path("copy")}, ""},
+		{operator.Viewer, []string{"lock"}, "takes the role approver"},
+		{operator.Approver, []string{"lock"}, ""},
+		{operator.Viewer, []string{"status", "--data", s.Dir, "--admin", "https://127.0.0.1:1"}, "give one of them"},
 		{operator.Admin, []string{"store", "k", "v"}, "works on a data directory of its own machine"},
 		{operator.Admin, []string{"lock", "apply", a.path("ca.pem")}, "works on a data directory of its own machine"},
 	} {
@@ -175,6 +180,48 @@ func TestOperatorsOfOtherMachinesActInTheirRolesAndTheLogNamesThem(t *testing.T)
 		if !strings.Contains(said, want) {
 			t.Errorf("the audit log has no %q:\n%s", want, said)
 		}
+	}
+}
+
+func TestAnOperatorElsewhereSeesHowTheServerIsAndHowItDrifted(t *testing.T) {
+	config := t.TempDir()
+	for _, name := range []string{"XDG_CONFIG_HOME", "HOME", "AppData"} { // where applied files are noted
+		t.Setenv(name, config)
+	}
+	s, a := operatedElsewhere(t)
+	secrets := map[operator.Role]string{}
+	for _, role := range []operator.Role{operator.Viewer, operator.Admin} {
+		made, err := operator.Call(t.Context(), s.Acts, operator.CreateOperator, operator.OperatorRequest{Name: "the-" + string(role), Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets[role] = made.Secret
+	}
+	file := a.path("alcove.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\nquotas:\n  namespaces: {board: {memories: 5}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		as   operator.Role
+		args []string
+		says string
+	}{
+		{operator.Viewer, []string{"status"}, "health         ok"},
+		{operator.Viewer, []string{"status", "--json"}, `"locked": false`},
+		{operator.Viewer, []string{"doctor"}, "store           open"},
+		{operator.Admin, []string{"config", "apply", file, "--yes"}, "made 1 change"},
+		{operator.Viewer, []string{"status"}, "configuration  matches " + file},
+		{operator.Admin, []string{"quota", "set", "board", "--memories", "9"}, ""},
+		{operator.Viewer, []string{"status"}, "alcove config apply " + file + " would change quota board: "},
+		{operator.Viewer, []string{"status", "--json"}, `"section": "quota"`},
+		{operator.Viewer, []string{"doctor"}, "configuration   differs from " + file},
+	} {
+		if said, err := a.operate(s, secrets[c.as], "laptop", c.args...); err != nil || !strings.Contains(said, c.says) {
+			t.Errorf("as %s alcove %s: %v\n%s\nwant %q", c.as, strings.Join(c.args, " "), err, said, c.says)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, configfile.AppliedFile)); !os.IsNotExist(err) {
+		t.Errorf("the server's directory notes a file that it does not have: %v", err)
 	}
 }
 

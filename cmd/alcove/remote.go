@@ -65,8 +65,10 @@ func (a *app) checkFlags(c *cobra.Command, _ []string) error {
 		return nil
 	case flags.Changed("url"):
 		return &usageError{errors.New("--data names the memory on this machine and --url that of a server: give one of them")}
+	case flags.Changed("admin"):
+		return &usageError{errors.New("--data names a server of this machine and --admin one elsewhere: give one of them")}
 	}
-	a.elsewhere.url = ""
+	a.elsewhere.url, a.elsewhere.admin = "", ""
 	return nil
 }
 

@@ -139,12 +139,9 @@ func isText(v any) bool {
 // get calls a tool and decodes its structured answer into v. With --json it prints the answer and returns printed; otherwise it
 // prints its notes.
 func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed bool, err error) {
-	r, err := a.ask(ctx, tool, arguments)
+	r, err := a.answered(ctx, tool, arguments)
 	if err != nil {
 		return false, err
-	}
-	if r.Structured == nil {
-		return false, fmt.Errorf("%s answered without a structured result: %.200s", tool, r.Text)
 	}
 	if v != nil {
 		if err := json.Unmarshal(r.Structured, v); err != nil {
@@ -156,4 +153,13 @@ func (a *app) get(ctx context.Context, tool string, arguments, v any) (printed b
 	}
 	a.proposal = r.Proposal
 	return false, a.printNotes(append(r.Notes, notesIn(r.Structured)...))
+}
+
+// answered calls a tool, whose answer has a structure.
+func (a *app) answered(ctx context.Context, tool string, arguments any) (client.ToolResult, error) {
+	r, err := a.ask(ctx, tool, arguments)
+	if err == nil && r.Structured == nil {
+		err = fmt.Errorf("%s answered without a structured result: %.200s", tool, r.Text)
+	}
+	return r, err
 }
