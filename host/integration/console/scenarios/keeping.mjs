@@ -45,7 +45,7 @@ export default {
     await page.getByText(/default: 1,234 old versions, of 56 memories/).waitFor()
     await page.getByText(/try, which was deleted, could no longer be restored/).waitFor()
     await page.getByRole('button', { name: 'Remove it now' }).click()
-    assert.match(await page.locator('dialog').innerText(), /permanently[^]*1,234 old versions/)
+    assert.match(await page.locator('dialog').innerText(), /Permanently remove[^]*1,234 old versions/)
     await answer(page, 'Cancel')
   },
 

@@ -49,7 +49,7 @@ export default {
     await page.getByRole('checkbox', { name: /^Select all/ }).check()
     await page.getByRole('button', { name: 'Forget', exact: true }).click()
     const question = page.getByRole('dialog', { name: 'Forget these memories?' })
-    assert.match(await question.innerText(), /2 memories will be gone/)
+    assert.match(await question.innerText(), /2 memories will no longer be recalled/)
     await question.getByRole('button', { name: 'Forget' }).click()
     await page.getByText(/^Forgot/).waitFor()
     assert.deepEqual(await lights(c), [])
