@@ -629,7 +629,7 @@ var stageDeeds = []stageDeed{
 			}
 		})
 	}},
-	{"Seeing", func(ctx context.Context, t *Stage, say func(any, error)) {
+	{"WithExpiry", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
 			say(nil, t.WithExpiry(WithExpired, func() error {
 				l, err := t.Get(ctx, ns, []string{"k1", "k1" + secretWord})

@@ -350,7 +350,7 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 	}
 	h, space := open(t, present{on: map[abi.Hook][]Family{abi.HookStored: {x}}})
 	if more, err := h.deliverAll(t.Context(), "x"); more || err != nil { // from now on
-		t.Fatalf("tellAll = %t, %v, want no more", more, err)
+		t.Fatalf("deliverAll = %t, %v, want no more", more, err)
 	}
 	if _, _, err := keep(t, space, "k", `"tea"`); err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 	}
 	for range 2 { // the second time there is nothing new
 		if more, err := h.deliverAll(t.Context(), "x"); more || err != nil {
-			t.Errorf("tellAll = %t, %v, want no more", more, err)
+			t.Errorf("deliverAll = %t, %v, want no more", more, err)
 		}
 	}
 	if x.times() != 3 || !strings.Contains(string(x.asked[2]), `"key":"k","version":3,"agent":"ann","value":"tea"`) {

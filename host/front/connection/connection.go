@@ -4,7 +4,7 @@
 //
 //  1. New bounds it: bytes of a line, time for a line to arrive, messages served at once, bytes of answers that its client has not read.
 //  2. Serve reads lines. The goroutine that read one serves it, and lets another goroutine read on.
-//  3. Line and Tell write: a line as a whole, lines that wait for a slow client together.
+//  3. Line and Notify write: a line as a whole, lines that wait for a slow client together.
 //  4. Reading ends with the client, with a failure, or with the context. No more messages are served then, and Serve returns when those that
 //     are being served have ended.
 package connection
