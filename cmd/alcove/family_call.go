@@ -20,6 +20,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
+// seedUsage says what a flag for a seed takes.
+const seedUsage = "file of initial memories, records and settings: JSON lines, or from alcove export --memories"
+
 // trialCall is what alcove family call is given beside a tool.
 type trialCall struct {
 	seed      string
@@ -32,7 +35,7 @@ type trialCall struct {
 
 func (t *trialCall) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.seed, "seed", "", "file of initial memories, records and settings: JSON lines, or from alcove export --memories")
+	flags.StringVar(&t.seed, "seed", "", seedUsage)
 	flags.StringArrayVar(&t.config, "config", nil, "configuration, as KEY=JSON; repeatable")
 	flags.StringVar(&t.hook, "hook", "", "call a hook instead of a tool: store, stored, merged, session_end, rank or embed")
 	flags.StringVar(&t.job, "job", "", "run a job instead of a tool")
@@ -67,16 +70,16 @@ func (t *trialCall) asked() abi.Hook {
 	return abi.Hook(t.hook)
 }
 
-// seeds are what a space begins with.
-func (t *trialCall) seeds(ctx context.Context) (begin seed.Seed, err error) {
-	if t.seed == "" {
+// seedOf is what a space begins with: all that a file has, or nothing without one.
+func seedOf(ctx context.Context, path string) (begin seed.Seed, err error) {
+	if path == "" {
 		return begin, nil
 	}
 	size := 0
 	var list []operator.Memory
-	err = readSeed(ctx, t.seed, mostSeed, &begin, func(m operator.Memory) error {
+	err = readSeed(ctx, path, mostSeed, &begin, func(m operator.Memory) error {
 		if size += len(m.Key) + len(m.Value); size > mostSeed {
-			return &usageError{fmt.Errorf("read %s: its memories are larger than %d bytes: give fewer", t.seed, mostSeed)}
+			return &usageError{fmt.Errorf("read %s: its memories are larger than %d bytes: give fewer", path, mostSeed)}
 		}
 		list = append(list, m)
 		return nil
@@ -131,7 +134,7 @@ func (a *app) tryOf(ctx context.Context, args []string, t trialCall) (try trial.
 		try.Arguments, err = a.object(args[len(args)-1])
 	}
 	if err == nil {
-		try.Seed, err = t.seeds(ctx)
+		try.Seed, err = seedOf(ctx, t.seed)
 	}
 	if err == nil {
 		try.Config, err = t.values()
@@ -161,12 +164,8 @@ func (a *app) callOnData(ctx context.Context, args []string, t trialCall) error 
 
 // tried prints what became of a request.
 func (a *app) tried(r *sandbox.Result, notes []string, err error) error {
-	var refused *sandbox.Refusal
-	if errors.As(err, &refused) {
-		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-	}
 	if err != nil {
-		return err
+		return a.unlessRefused(err)
 	}
 	for _, note := range notes {
 		a.notef("note: %s\n", note)
@@ -247,12 +246,8 @@ func (a *app) callBare(ctx context.Context, args []string, limits map[string]int
 	}
 	defer done()
 	m, err := s.Admit(ctx, module, options)
-	var refused *sandbox.Refusal
-	switch {
-	case errors.As(err, &refused):
-		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-	case err != nil:
-		return err
+	if err != nil {
+		return a.unlessRefused(err)
 	}
 	tool := ""
 	if len(args) == 3 {
@@ -373,6 +368,15 @@ func (a *app) outcome(r *sandbox.Result) error {
 		a.notef("%s\n", terminal.Lines(r.Trace))
 	}
 	return &outcomeError{r.Outcome(), fmt.Errorf("%s (%s): %s", r.Outcome(), r.Class, r.Error.Error())}
+}
+
+// unlessRefused is an error, or the outcome of a module that was not admitted.
+func (a *app) unlessRefused(err error) error {
+	var refused *sandbox.Refusal
+	if !errors.As(err, &refused) {
+		return err
+	}
+	return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -95,12 +95,8 @@ func (a *app) testCases(ctx context.Context, t trial.Cases, f casesFlags, list [
 	done, failed, changed := []testedCase{}, 0, map[int]cases.Case{}
 	for _, c := range list {
 		got, err := t.Run(ctx, c)
-		var refused *sandbox.Refusal
-		if errors.As(err, &refused) {
-			return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-		}
 		if err != nil {
-			return fmt.Errorf("%s, line %d, case %s: %w", f.file, c.Line, c.Name, err)
+			return a.unlessRefused(fmt.Errorf("%s, line %d, case %s: %w", f.file, c.Line, c.Name, err))
 		}
 		r := compared(&c, got, f.update)
 		switch r.Status {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,14 +9,14 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/family/author/trial"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 func (a *app) familyTestCommand() *cobra.Command {
 	var c trial.Conformance
 	var f casesFlags
+	var h hookFlags
 	cmd := &cobra.Command{
-		Use: "test M.wasm|FAMILY.js|DIR", Short: "Test a family's contract, or the cases of a file", Args: arguments(1, 1),
+		Use: "test M.wasm|FAMILY.js|DIR [JSON]", Short: "Test a family's contract or the cases of a file, or ask a hook", Args: arguments(1, 2),
 		Long: `Test that a family conforms to its contract, in temporary spaces. The test calls
 each tool with generated arguments, long text and no capabilities, runs hooks
 and jobs on memories of every form, and sends each kind of request damaged,
@@ -34,11 +33,17 @@ with patterns such as {"$is": "string"}:
    "tool": "tea_greet", "arguments": {"name": "Ada"},
    "expect": {"answer": {"greeting": {"$like": "^Hi"}}}}
 
+With --hook, one hook is asked as a case asks it, and its answer is printed: of
+rank the order of the candidates and their scores, of embed the count, width and
+norms of the vectors. --seed-file fills the space before.
+
 A file, a source or a project built before can be tested. The exit code
 is 0 if all checks passed, 1 if a check failed, and 4 if the module was not
 admitted. The same seed generates the same arguments.`,
 		Example: `  alcove family test notes.wasm
   alcove family test notes.wasm --cases cases.jsonl
+  alcove family test notes.wasm --hook rank '{"query": "tea", "candidates": [{"score": 0.5}, {"score": 0.2}]}'
+  alcove family test notes.wasm --hook embed '{"texts": ["tea", "coffee"], "purpose": "query"}'
   alcove family test notes.wasm --tool add_note --inputs 500 --seed 7 --json`,
 	}
 	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "seed of the generator")
@@ -46,13 +51,20 @@ admitted. The same seed generates the same arguments.`,
 	cmd.Flags().StringVar(&c.Tool, "tool", "", "test only this tool, without hooks and jobs")
 	cmd.Flags().StringVar(&f.file, "cases", "", "file of cases, a JSON object in each line")
 	cmd.Flags().BoolVar(&f.update, "update", false, "update the file of --cases with the actual results")
+	h.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const mostInputs = 100_000
 		if c.Inputs < 0 || c.Inputs > mostInputs {
 			return &usageError{fmt.Errorf("--inputs is %d: give a number from 1 to %d", c.Inputs, mostInputs)}
 		}
+		if err := h.check(cmd, args); err != nil {
+			return err
+		}
 		if err := f.check(cmd); err != nil {
 			return err
+		}
+		if h.hook != "" {
+			return a.testHook(cmd.Context(), h, args)
 		}
 		list, err := f.read()
 		if err != nil {
@@ -71,12 +83,8 @@ admitted. The same seed generates the same arguments.`,
 			return a.testCases(cmd.Context(), trial.Cases{Sandbox: box, Module: c.Module}, f, list)
 		}
 		report, err := trial.Test(cmd.Context(), c)
-		var refused *sandbox.Refusal
-		if errors.As(err, &refused) {
-			return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-		}
 		if err != nil {
-			return err
+			return a.unlessRefused(err)
 		}
 		if err := a.printConformance(report); err != nil {
 			return err

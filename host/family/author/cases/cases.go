@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -223,11 +222,38 @@ func (s *Step) checkAsked() error {
 	if s.Arguments != nil && !isObject(s.Arguments) {
 		return errors.New("arguments is not an object")
 	}
-	known := []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookSessionEnd, abi.HookRank, abi.HookEmbed}
-	if s.Hook != "" && (!slices.Contains(known, s.Hook) || s.Request == nil) {
-		return fmt.Errorf(`hook is %.80q: give store, stored, merged, session_end, rank or embed, and its request, such as {"entries": [{"key": "a", "value": "text"}]}`, s.Hook)
+	switch example := Example(s.Hook); {
+	case s.Hook == "":
+		return nil
+	case example == "":
+		return fmt.Errorf("hook is %.80q: give store, stored, merged, session_end, rank or embed", s.Hook)
+	case s.Request == nil:
+		return fmt.Errorf("the hook %s needs its request, such as %s", s.Hook, example)
 	}
 	return nil
+}
+
+// Example is a request of a hook that a case can ask; empty: it can ask no such hook.
+func Example(hook abi.Hook) string {
+	switch hook {
+	case abi.HookStore, abi.HookStored:
+		return `{"entries": [{"key": "a", "value": "text"}]}`
+	case abi.HookMerged:
+		return `{"merge": {"source": "trial", "target": "default", "keys": [{"namespace": "default", "key": "a"}]}}`
+	case abi.HookSessionEnd:
+		return `{"session": {"session": "s1", "calls": 3}}`
+	case abi.HookRank:
+		return `{"query": "tea", "candidates": [{"score": 0.5}, {"score": 0.2}]}`
+	case abi.HookEmbed:
+		return `{"texts": ["tea"], "purpose": "query"}`
+	}
+	return ""
+}
+
+// OfHook is a case that asks a hook, on what the data begins with.
+func OfHook(hook abi.Hook, request json.RawMessage, begin seed.Seed) (Case, error) {
+	c := Case{Name: "hook", Step: Step{Hook: hook, Request: request}, Begin: begin}
+	return c, c.check()
 }
 
 func isObject(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }

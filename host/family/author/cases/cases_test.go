@@ -48,7 +48,7 @@ func TestHostileLinesAreNamed(t *testing.T) {
 		{`{"name":"a","tool":"t","arguments":{"a":"` + strings.Repeat("b", mostLine) + `"}}`, "at most 1048576 are allowed"}, {strings.Repeat(" ", MostBytes+1), "more than 16777216 bytes"},
 		{many(mostCases + 1), "line 1001: the file has more than 1000 cases"}, {`{"name":"a","tool":"t","then":[` + strings.Repeat(`{"tool":"t"},`, mostSteps-1) + `{"tool":"t"}]}`, "it has 101 steps: at most 100"},
 		{`{"name":"a","tool":"t","arguments":[]}`, "arguments is not an object"}, {`{"name":"a","tool":"t","payload":1}`, "it has payload, and no job"}, {`{"name":"a","hook":"job","request":{}}`, `hook is "job"`},
-		{`{"name":"a","hook":"store"}`, "and its request"}, {`{"name":"a","tool":"t","now":"noon"}`, `now is "noon"`},
+		{`{"name":"a","hook":"store"}`, "the hook store needs its request, such as {\"entries\""}, {`{"name":"a","tool":"t","now":"noon"}`, `now is "noon"`},
 		{`{"name":"a","tool":"t","then":[{"tool":"t","now":"2026-05-01T00:00:00Z"}]}`, "step 2: now is 2026-05-01T00:00:00Z, before"},
 		{`{"name":"a","tool":"t","seed":[{"key":"a"}]}`, "read entry 1 of seed"}, {`{"name":"a","tool":"t","seed":[{"setting":"a","value":1},{"setting":"a","value":2}]}`, `the setting "a" is given twice`},
 		{`{"name":"a","tool":"t","seed":[{"collection":"c","key":"a","value":1,"x":2}]}`, `unknown field "x"`},

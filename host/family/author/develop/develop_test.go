@@ -127,9 +127,18 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 		t.Errorf("Build: %v, want the end of what it printed", err)
 	}
 	write(t, dir, "source", "uninstalled")
-	if _, _, err := p.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "is not installed; the project's README.md says which") {
-		t.Errorf("without its compiler: %v, want where it is said what to install", err)
+	for readme, want := range map[string]string{"# tea\nNeeded: a compiler (`CC` names it).\n\n": "is not installed; needed: a compiler (`CC` names it).", "# tea\n": "is not installed"} {
+		write(t, dir, "README.md", readme)
+		if _, _, err := p.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("without its compiler: %v, want %q", err, want)
+		}
 	}
+	build := p.Config.Build
+	p.Config.Build = []string{"alcove-has-no-such-compiler"}
+	if _, _, err := p.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "a program that it needs is not installed") {
+		t.Errorf("without the program of its build: %v, want that it is not installed", err)
+	}
+	p.Config.Build = build
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, _, err := p.Build(ctx); !errors.Is(err, context.Canceled) {

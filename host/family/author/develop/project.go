@@ -133,20 +133,41 @@ func (p *Project) program() string {
 type BuildError struct {
 	Command []string
 	Output  string
+	Needs   string // what has to be installed, as the project's README.md says; empty: it does not
 	Err     error
 }
 
 func (e *BuildError) Error() string {
 	text := fmt.Sprintf("run %s: %v", strings.Join(e.Command, " "), e.Err)
 	var exit *exec.ExitError
-	if errors.As(e.Err, &exit) && exit.ExitCode() == notFound {
-		text += ": a program that it needs is not installed; the project's README.md says which, and what names another one"
+	if !errors.Is(e.Err, exec.ErrNotFound) && (!errors.As(e.Err, &exit) || exit.ExitCode() != notFound) {
+		return text
 	}
-	return text
+	if e.Needs == "" {
+		return text + ": a program that it needs is not installed"
+	}
+	return text + ": a program that it needs is not installed; needed: " + e.Needs
 }
 
 // notFound is how a shell ends that finds no program.
 const notFound = 127
+
+// needed begins the line of a README.md that says what has to be installed. alcove family new writes one.
+const needed = "Needed: "
+
+// needs is what has to be installed to build the project, as far as its README.md says so.
+func (p *Project) needs() string {
+	readme, err := regular.Read(filepath.Join(p.Dir, "README.md"), mostConfig)
+	if err != nil {
+		return "" // nobody has to have one
+	}
+	for line := range strings.Lines(string(readme)) {
+		if what, ok := strings.CutPrefix(line, needed); ok {
+			return strings.TrimSpace(what)
+		}
+	}
+	return ""
+}
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
@@ -165,7 +186,7 @@ func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, nil, &BuildError{p.Config.Build, said.String(), err}
+		return nil, nil, &BuildError{p.Config.Build, said.String(), p.needs(), err}
 	}
 	if module, err = p.ReadModule(); err == nil {
 		manifest, err = p.ReadManifest()

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/author/cases"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/family/catalogue"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/space"
@@ -203,6 +204,8 @@ func (w *caseWorld) ask(ctx context.Context, s cases.Step) (json.RawMessage, err
 	switch {
 	case s.Job != "":
 		return w.job(ctx, s)
+	case s.Hook != "" && !grants.Has(w.manifest.Hooks, s.Hook):
+		return nil, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %s", w.manifest.Name, s.Hook)}
 	case s.Hook == abi.HookStore, s.Hook == abi.HookStored:
 		return w.store(ctx, s, at)
 	case s.Hook != "":
