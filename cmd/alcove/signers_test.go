@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,6 +157,49 @@ func TestACommandSignsAndWhatItPrintsIsVerified(t *testing.T) {
 	}
 	if _, err := f.run("family", "sign", f.path("said.wasm"), "--sign-command", f.path("sign.sh")); err == nil || !strings.Contains(err.Error(), "--public") {
 		t.Errorf("without a public key: %v, want that it is to be given", err)
+	}
+}
+
+// TestATokenOfPKCS11SignsAsTheGuideSays runs the commands of docs/locked-down.md with a token in software.
+func TestATokenOfPKCS11SignsAsTheGuideSays(t *testing.T) {
+	tokens, err := exec.LookPath("softhsm2-util")
+	if err == nil {
+		_, err = exec.LookPath("pkcs11-tool")
+	}
+	found, _ := filepath.Glob("/usr/lib*/softhsm/libsofthsm2.so")
+	deeper, _ := filepath.Glob("/usr/lib*/*/softhsm/libsofthsm2.so")
+	if found = append(found, deeper...); err != nil || len(found) == 0 {
+		t.Skip("a PKCS#11 token in software is not installed: install the Debian packages softhsm2 and opensc")
+	}
+	guide, err := os.ReadFile("../../docs/locked-down.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(guide), "```\npkcs11-tool ")
+	block, _, _ = strings.Cut("pkcs11-tool "+block, "```")
+	commands := strings.Split(strings.TrimSpace(strings.NewReplacer("\\\n", "", "MODULE", found[0]).Replace(block)), "\n")
+	if len(commands) != 3 {
+		t.Fatalf("the guide has %d commands, want one that makes a key, one that reads it, and one that signs: %q", len(commands), commands)
+	}
+	f := newSignerFolder(t)
+	f.write("softhsm.conf", []byte("directories.tokendir = "+f.dir+"\nobjectstore.backend = file\n"), 0o600)
+	t.Setenv("SOFTHSM2_CONF", f.path("softhsm.conf"))
+	t.Setenv("PIN", "1234")
+	t.Chdir(f.dir)
+	for _, c := range append([]string{tokens + " --init-token --free --label signer --pin 1234 --so-pin 5678"}, commands[:2]...) {
+		words := strings.Fields(c)
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v, %s", c, err, out)
+		}
+	}
+	_, signs, _ := strings.Cut(strings.TrimSuffix(commands[2], `"`), `--sign-command "`)
+	for _, args := range [][]string{{"family", "sign", "said.wasm"}, {"family", "provenance", "make", "said.wasm", "--source", "softhsm.conf"}} {
+		if out, err := f.run(append(args, "--public", "author.pub", "--sign-command", signs)...); err != nil {
+			t.Fatalf("alcove %s: %v, %s", strings.Join(args, " "), err, out)
+		}
+	}
+	if out, err := f.run("family", "provenance", "verify", "said.wasm", "--key", "author.pub"); err != nil || !f.signed("author.pub") {
+		t.Errorf("the module or its provenance is not signed by the token: %v, %s", err, out)
 	}
 }
 
