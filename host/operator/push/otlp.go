@@ -3,6 +3,7 @@ package push
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,12 +93,15 @@ func (c *otlp) send(ctx context.Context, list []line) error {
 	}
 	r.Header = c.header.Clone()
 	answer, err := c.client.Do(r)
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = failed.Err // which repeats the URL
+	}
 	if err != nil {
-		return fmt.Errorf("post log records to %.300s: %w", r.URL.Host, err)
+		return fmt.Errorf("post log records to %.300s: %w", c.url, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("post log records to %.300s: the server answered %d %s", r.URL.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
+		return fmt.Errorf("post log records to %.300s: the server answered %d %s", c.url, answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, longestAnswer) // so that the connection is used again
 	return nil

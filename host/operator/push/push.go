@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,6 +70,9 @@ func (t To) Check() error {
 // open returns the collectors by their names.
 func (t To) open(o Options) (map[string]collector, error) {
 	list := map[string]collector{}
+	if t.CA != "" && !strings.HasPrefix(t.Syslog, "tls://") {
+		return nil, fmt.Errorf("the certificates of %s are for a collector of syslog by TLS: give tls://HOST:6514", t.CA)
+	}
 	if t.Syslog != "" {
 		s, err := newSyslog(t.Syslog, t.CA, o)
 		if err != nil {
@@ -215,8 +219,8 @@ func (p *pusher) round(ctx context.Context) bool {
 			p.fail(err)
 			return false
 		}
-		p.failing = false
 		if !more {
+			p.recovered()
 			return true
 		}
 	}
@@ -239,7 +243,15 @@ func (p *pusher) missed(g audit.Gap) error {
 // fail says once that a collector takes nothing.
 func (p *pusher) fail(err error) {
 	if !p.failing {
-		p.logger.Error("the audit log cannot be sent, and is sent again until its collector takes it", "error", err)
+		p.logger.Error("cannot send the audit log, and retries until its collector takes it", "collector", p.name, "error", err)
 	}
 	p.failing = true
+}
+
+// recovered says once that a collector has everything again.
+func (p *pusher) recovered() {
+	if p.failing {
+		p.logger.Info("the collector of the audit log has everything again", "collector", p.name)
+	}
+	p.failing = false
 }

@@ -2,9 +2,11 @@ package push
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -225,9 +227,37 @@ func TestAnOpenTelemetryCollectorTakesEachEntryThroughRestartsAndItsFailures(t *
 	}
 }
 
+// faulty is a collector that fails for a while.
+type faulty struct{ fails int }
+
+func (f *faulty) send(context.Context, []line) error {
+	if f.fails--; f.fails >= 0 {
+		return errors.New("it is full")
+	}
+	return nil
+}
+
+func (f *faulty) close() {}
+
+func TestAFailureOfACollectorIsLoggedOnceAndItsEndToo(t *testing.T) {
+	var said bytes.Buffer
+	l := logged(t, t.TempDir(), 3)
+	p := pusher{to: &faulty{fails: 3}, name: "siem", flush: l.Flush, logger: slog.New(slog.NewTextHandler(&said, nil)), follower: audit.Follower{Dir: l.Dir()},
+		cursors: &cursors{path: filepath.Join(t.TempDir(), cursorFile), last: map[string]uint64{}}}
+	for round, want := range []bool{false, false, false, true, true} {
+		if got := p.round(t.Context()); got != want {
+			t.Errorf("round %d is taken: %t, want %t", round, got, want)
+		}
+	}
+	failed, ended := strings.Count(said.String(), "cannot send the audit log"), strings.Count(said.String(), "has everything again")
+	if failed != 1 || ended != 1 || strings.Count(said.String(), "collector=siem") != 2 {
+		t.Errorf("the log says %s, want the failure and its end once, with the collector", said.String())
+	}
+}
+
 func TestWhatIsNoCollectorIsRefused(t *testing.T) {
 	for _, to := range []To{{Syslog: "udp://host"}, {Syslog: "http://host:514"}, {Syslog: "unix://host/log"}, {Syslog: "tls://u:p@host:6514"}, {Syslog: "tcp://host:601/x"},
-		{OTLP: "ftp://host"}, {OTLP: "http://u:p@host"}, {OTLP: "http://host", Headers: "novalue"}, {Syslog: "tls://host:6514", CA: "none.pem"}} {
+		{OTLP: "ftp://host"}, {OTLP: "http://u:p@host"}, {OTLP: "http://host", Headers: "novalue"}, {Syslog: "tls://host:6514", CA: "none.pem"}, {Syslog: "tcp://host:601", CA: "ca.pem"}, {CA: "ca.pem"}} {
 		if err := to.Check(); err == nil || strings.Contains(err.Error(), "novalue") {
 			t.Errorf("%+v: %v, want an error without a header's text", to, err)
 		}

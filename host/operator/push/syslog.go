@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -141,6 +142,9 @@ func (s *syslog) dial(ctx context.Context) error {
 		over := tls.Client(conn, s.tls)
 		if err := over.HandshakeContext(ctx); err != nil {
 			conn.Close()
+			if unknown := (*tls.CertificateVerificationError)(nil); errors.As(err, &unknown) {
+				err = fmt.Errorf("its certificate is not trusted: name the authority's with --audit-syslog-ca: %w", err)
+			}
 			return err
 		}
 		conn = over
