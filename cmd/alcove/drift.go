@@ -131,7 +131,7 @@ func (d *drift) String() string {
 	}
 	next := "alcove config apply " + quoted(d.File)
 	if d.locked {
-		next = fmt.Sprintf("alcove lock apply %s, while no server runs, and then %s", quoted(d.File), next)
+		next = fmt.Sprintf("alcove stop, alcove lock apply %s and then %s", quoted(d.File), next)
 	}
 	return fmt.Sprintf("differs from %s: %s would %s", file, next, strings.Join(said, "; "))
 }
