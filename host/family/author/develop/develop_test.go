@@ -133,6 +133,7 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 			t.Errorf("without its compiler: %v, want %q", err, want)
 		}
 	}
+	write(t, dir, "README.md", "# tea\n")
 	build := p.Config.Build
 	p.Config.Build = []string{"alcove-has-no-such-compiler"}
 	if _, _, err := p.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "a program that it needs is not installed") {
