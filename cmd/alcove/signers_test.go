@@ -189,7 +189,7 @@ func TestATokenOfPKCS11SignsAsTheGuideSays(t *testing.T) {
 	for _, c := range append([]string{tokens + " --init-token --free --label signer --pin 1234 --so-pin 5678"}, commands[:2]...) {
 		words := strings.Fields(c)
 		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v, %s", c, err, out)
+			t.Fatalf("the command %s ends with %v and prints %s, want success", c, err, out)
 		}
 	}
 	_, signs, _ := strings.Cut(strings.TrimSuffix(commands[2], `"`), `--sign-command "`)
