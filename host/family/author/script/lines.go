@@ -20,7 +20,8 @@ type origins struct {
 // run is some lines of a source that follow each other in a file.
 type run struct{ line, file, from, count int }
 
-// originsOf reads a map of sources, of which the first segment of each line counts.
+// originsOf reads a map of sources, of which the first segment of each line counts. One that repeats the segment before stands for the
+// indentation alone, and counts where there is no other.
 func originsOf(data []byte) (origins, error) {
 	var m struct {
 		Sources  []string
@@ -33,7 +34,7 @@ func originsOf(data []byte) (origins, error) {
 	file, from := 0, 0
 	for i, row := range strings.Split(m.Mappings, ";") {
 		first := true
-		for segment := range strings.SplitSeq(row, ",") {
+		for at, segment := range strings.Split(row, ",") {
 			n, err := numbers(segment)
 			if err != nil {
 				return origins{}, err
@@ -42,6 +43,9 @@ func originsOf(data []byte) (origins, error) {
 				continue
 			}
 			file, from = file+n[1], from+n[2]
+			if repeats := n[1] == 0 && n[2] == 0 && n[3] == 0; at == 0 && repeats && strings.Contains(row, ",") {
+				continue
+			}
 			if first {
 				runs = extended(runs, run{i + 1, file, from + 1, 1})
 			}

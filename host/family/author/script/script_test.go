@@ -120,6 +120,19 @@ func TestAnErrorNamesTheAuthorsFileAndLine(t *testing.T) {
 	}
 }
 
+// A member of an object has its own line, also behind several in one line.
+func TestAnErrorInAMemberNamesItsLine(t *testing.T) {
+	raw := module(t, project(t, "family.js", `import { family } from "alcove";
+export default family({
+  name: "x", version: "1.0.0", description: "x",
+  tools: { x_fail: { description: "x", call: () => undefined.x } },
+});
+`))
+	if r, _ := ask(t, raw, "x_fail", "{}"); r.Error == nil || !strings.Contains(r.Error.Message, "(family.js:4)") {
+		t.Errorf("got %v, want line 4", r.Error)
+	}
+}
+
 // The same sources give the same bytes, wherever they are.
 func TestASourceGivesTheSameModuleAnywhere(t *testing.T) {
 	if a, b := compute(t), compute(t); string(a) != string(b) {
