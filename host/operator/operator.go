@@ -66,7 +66,6 @@ type (
 	FamilyUse     = family.Use
 	FamilyTrouble = family.Trouble
 	FamilyInfo    = family.Info
-	FamilyLimit   = family.Limit
 	FamilyStats   = family.Stats
 	FamilyCost    = family.Cost
 	FamilyEvent   = family.Event
@@ -102,7 +101,6 @@ type (
 	RemoteDone     = remote.Done
 	RemoteStatus   = remote.Status
 	RemoteResult   = remote.Result
-	RemoteConflict = remote.Conflict
 	RemoteStrategy = memory.Strategy
 	RemoteHistory  = remote.Histories
 	RemoteChange   = remote.Change

@@ -4,7 +4,6 @@ package requestlog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -170,14 +169,6 @@ func (l *Log) Erase(is func(line []byte) bool) (erased int, err error) {
 		return 0, err
 	}
 	return eraseIn(l.o.Dir, is)
-}
-
-// EraseIn is Erase for the log in a folder that no server uses.
-func EraseIn(dir string, is func(line []byte) bool) (erased int, err error) {
-	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	return eraseIn(dir, is)
 }
 
 func eraseIn(dir string, is func(line []byte) bool) (erased int, err error) {
