@@ -286,7 +286,7 @@ func (s *shared) servePeers(ctx context.Context) error {
 
 func (s *shared) serveHTTP(ctx context.Context) error {
 	server := listen.HTTP{All: http.HandlerFunc(s.spaces.serveClient), Certificate: s.site.cert, Issuer: s.site.Issuer, Public: s.site.Public, Logger: s.options.Logger, Use: &listen.Use{}, Drain: handoverAfter, Stopped: stopped(),
-		Ready: s.ready, Told: s.describe}
+		Ready: s.ready, Details: s.describe}
 	return server.Serve(ctx, s.site.listener)
 }
 

@@ -26,24 +26,24 @@ func Budgets() []string {
 	return []string{HTTPCallsMinute, HTTPRequestBytes, HTTPResponseBytes, HTTPMS, LLMCallsMinute, LLMRequestBytes, LLMResponseBytes, LLMMS, LLMTokensDay}
 }
 
-// IsBudget reports whether a limit is a budget.
-func IsBudget(limit string) bool { return slices.Contains(Budgets(), limit) }
+// isBudget reports whether a limit is a budget.
+func isBudget(limit string) bool { return slices.Contains(Budgets(), limit) }
 
-// Methods returns the methods of requests to endpoints.
-func Methods() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }
+// methods returns the methods of requests to endpoints.
+func methods() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }
 
 // NormalMethods returns the methods of a list, each once and in the order of Methods. A method that is not one of them is an error.
 func NormalMethods(list []string) ([]string, error) {
 	for _, m := range list {
-		if !slices.Contains(Methods(), m) {
-			return nil, fmt.Errorf("method %.32q is not one of %s", m, strings.Join(Methods(), ", "))
+		if !slices.Contains(methods(), m) {
+			return nil, fmt.Errorf("method %.32q is not one of %s", m, strings.Join(methods(), ", "))
 		}
 	}
-	return slices.DeleteFunc(Methods(), func(m string) bool { return !slices.Contains(list, m) }), nil
+	return slices.DeleteFunc(methods(), func(m string) bool { return !slices.Contains(list, m) }), nil
 }
 
 func checkMethods(list []string) error {
-	if len(list) > len(Methods()) {
+	if len(list) > len(methods()) {
 		return fmt.Errorf("it has %d methods: give each once", len(list))
 	}
 	_, err := NormalMethods(list)
@@ -52,5 +52,5 @@ func checkMethods(list []string) error {
 
 // IsLimit reports whether a grant may have a limit of that name.
 func IsLimit(name string) bool {
-	return abi.InManifest(name) || abi.DefaultQuota(name) != 0 || IsBudget(name)
+	return abi.InManifest(name) || abi.DefaultQuota(name) != 0 || isBudget(name)
 }

@@ -70,7 +70,7 @@ type Grant struct {
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
 	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, quotas and budgets
-	// Methods are those of requests to endpoints, each once and in the order of the function Methods; empty: all.
+	// methods are those of requests to endpoints, each once and in the order of the function Methods; empty: all.
 	Methods []string `json:"http_methods,omitempty"`
 	Guard   *Guard   `json:"guard,omitempty"` // nil: no other version serves a hook
 }

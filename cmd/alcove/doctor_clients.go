@@ -146,7 +146,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 		if has := c.Plugin(m); has != "" {
 			twice := connected[c.Name] || len(c.InstalledHooks(m)) > 0
 			found = append(found, a.judgePlugin(c, has, dir, twice))
-		} else if !connected[c.Name] && !unread[c.Name] && c.Installed(m, a.look) {
+		} else if !connected[c.Name] && !unread[c.Name] && c.Installed(m, a.lookPath) {
 			found = append(found, finding{"client", noted, fmt.Sprintf("%s is not connected: alcove setup %s connects it", c.Title, c.Name)})
 		}
 	}
@@ -156,7 +156,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 // judgePlugin tells whether a client's plugin leads to the data directory, and whether it is the only way there.
 func (a *app) judgePlugin(c clients.Client, has, dir string, twice bool) finding {
 	says := fmt.Sprintf("%s: the plugin alcove (%s) ", c.Title, has)
-	if _, err := a.look("alcove"); err != nil {
+	if _, err := a.lookPath("alcove"); err != nil {
 		return finding{"client", bad, says + "starts alcove, which is not on the PATH: put the program there"}
 	}
 	if twice {

@@ -55,7 +55,7 @@ func (a *app) printFamilies(list []operator.Family) error {
 		if f.Fault != "" {
 			a.printf("  cannot be used: %s\n", f.Fault)
 		}
-		if err := errors.Join(a.printGuard(f), a.printNews(f)); err != nil {
+		if err := errors.Join(a.printGuard(f), a.printNewRequests(f)); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (a *app) printFamily(f operator.Family) error {
 func (a *app) printPowers(f operator.Family) error {
 	if f.Fault != "" {
 		a.printf("  cannot be used: %s\n", f.Fault)
-		return errors.Join(a.printGuard(f), a.printNews(f))
+		return errors.Join(a.printGuard(f), a.printNewRequests(f))
 	}
 	for _, asked := range f.Manifest.Capabilities {
 		a.printf("  %-11s %s%s: %s\n", grantedWord(f, asked.Name), powerOf(asked.Name, scopeOf(f, asked)), duringOf(f, asked.Name), asked.Reason)
@@ -188,7 +188,7 @@ func (a *app) printPowers(f operator.Family) error {
 	if len(f.Lacking) > 0 {
 		a.printf("  hooks fail where they need %s, which is not granted: %s\n", strings.Join(f.Lacking, " or "), f.LackingCommand)
 	}
-	return errors.Join(a.printGuard(f), a.printNews(f))
+	return errors.Join(a.printGuard(f), a.printNewRequests(f))
 }
 
 // hookState is whether a hook is on, and what happens when it fails.
@@ -222,8 +222,8 @@ func (a *app) printGuard(f operator.Family) error {
 	}
 }
 
-// printNews prints the grants that an update dropped or newly requests, with the command that grants them.
-func (a *app) printNews(f operator.Family) error {
+// printNewRequests prints the grants that an update dropped or newly requests, with the command that grants them.
+func (a *app) printNewRequests(f operator.Family) error {
 	switch u := f.Update; {
 	case u != nil && u.Version == f.Manifest.Version:
 		a.printf("  granted to another build of version %s (sha256 %s), and not to this one (sha256 %s): %s\n", u.Version, u.Digest, f.Digest, strings.Join(u.Dropped, ", "))

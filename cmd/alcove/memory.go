@@ -111,7 +111,7 @@ func (a *app) onBranch() string {
 
 // value is the value of an argument: JSON if it is valid, otherwise text; - reads standard input.
 func (a *app) value(argument string) (json.RawMessage, error) {
-	given, err := a.given(argument)
+	given, err := a.readArgument(argument)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *app) value(argument string) (json.RawMessage, error) {
 
 // stored is the value of an argument that is stored. A note says so if it was probably meant as JSON and is stored as text.
 func (a *app) stored(argument string) (json.RawMessage, error) {
-	given, err := a.given(argument)
+	given, err := a.readArgument(argument)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (a *app) stored(argument string) (json.RawMessage, error) {
 	return jsonOrText(given)
 }
 
-// given is an argument, or for - what standard input has.
-func (a *app) given(argument string) (string, error) {
+// readArgument returns an argument, or for - what standard input has.
+func (a *app) readArgument(argument string) (string, error) {
 	if argument != "-" {
 		return argument, nil
 	}

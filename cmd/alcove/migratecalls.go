@@ -97,11 +97,11 @@ func (a *app) migrateFile(tools migrate.Tools, path string, dry bool) (fileRepor
 	if err != nil || a.asJSON {
 		return m, err
 	}
-	return m, a.tellMigrated(m)
+	return m, a.printMigrated(m)
 }
 
-// tellMigrated prints the calls that were rewritten, and those that were left.
-func (a *app) tellMigrated(m fileReport) error {
+// printMigrated prints the calls that were rewritten, and those that were left.
+func (a *app) printMigrated(m fileReport) error {
 	for _, c := range m.Changes {
 		if c.Dropped != "" {
 			if err := a.notef("%s:%d: %s: %s has no %s\n", m.File, c.Line, c.Old, c.New, c.Dropped); err != nil {

@@ -110,7 +110,7 @@ func (b *bucketBackup) run(ctx context.Context, a *app) error {
 		return err
 	}
 	for next := time.NewTicker(b.every); ; {
-		if err := b.goOn(ctx, a); err != nil && ctx.Err() == nil {
+		if err := b.backUp(ctx, a); err != nil && ctx.Err() == nil {
 			if err := a.notef("%v; trying again in %s\n", err, b.every); err != nil {
 				return err
 			}
@@ -123,8 +123,8 @@ func (b *bucketBackup) run(ctx context.Context, a *app) error {
 	}
 }
 
-// goOn makes an increment, or a full backup where there is none, or where the chain is long.
-func (b *bucketBackup) goOn(ctx context.Context, a *app) error {
+// backUp makes an increment, or a full backup where there is none, or where the chain is long.
+func (b *bucketBackup) backUp(ctx context.Context, a *app) error {
 	bucket, err := a.bucket(b.place, b.reach)
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (a *app) projects(ctx context.Context) ([]listedProject, error) {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		p := listedProject{Name: name, Memories: counts[name], Folders: names.Folders(name), Former: names.FormerOf(name), Here: name == here}
 		if p.Memories > 0 {
-			if err := p.look(ctx, s); err != nil {
+			if err := p.readActivity(ctx, s); err != nil {
 				return nil, err
 			}
 		}
@@ -270,8 +270,8 @@ func projectCounts(ctx context.Context, s *client.Session) (map[string]int, erro
 	return counts, nil
 }
 
-// look finds when a project was last written, and in which folder.
-func (p *listedProject) look(ctx context.Context, s *client.Session) error {
+// readActivity finds when a project was last written, and in which folder.
+func (p *listedProject) readActivity(ctx context.Context, s *client.Session) error {
 	r, err := s.Call(ctx, "memory_search", fields{"order": "updated", "k": 1, "namespace": p.Name, "verbose": true})
 	if err != nil {
 		return err

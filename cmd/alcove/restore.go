@@ -51,7 +51,7 @@ func restoredLines(s hostsettings.Restored) (lines []string) {
 	for _, f := range s.Families {
 		lines = append(lines, restoredFamily(f))
 		for _, digest := range f.Missing {
-			lines = append(lines, "  its module with the SHA-256 "+digest+" is not in the backup: alcove family install FILE"+untilThen(f, digest))
+			lines = append(lines, "  its module with the SHA-256 "+digest+" is not in the backup: alcove family install FILE"+missingEffect(f, digest))
 		}
 	}
 	if len(s.Families) == 0 {
@@ -80,8 +80,8 @@ func restoredFamily(f hostsettings.Family) string {
 	return line
 }
 
-// untilThen is the effect of a missing module.
-func untilThen(f hostsettings.Family, digest string) string {
+// missingEffect is the effect of a missing module.
+func missingEffect(f hostsettings.Family, digest string) string {
 	if digest == f.Guard {
 		return "; until then nothing is stored, unless a watched folder has it"
 	}

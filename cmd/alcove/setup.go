@@ -147,7 +147,7 @@ func (a *app) planSetup(m clients.Machine, server clients.Server, scope clients.
 		switch {
 		case len(names) > 0 && !slices.Contains(names, client.Name):
 			continue
-		case len(names) == 0 && (!client.Installed(m, a.look) || !client.CanSetUp(scope)):
+		case len(names) == 0 && (!client.Installed(m, a.lookPath) || !client.CanSetUp(scope)):
 			continue
 		}
 		found++
@@ -227,8 +227,8 @@ func withHooks(s clients.Server, to connection) clients.Server {
 	return s
 }
 
-// look finds a program on the path.
-func (a *app) look(name string) (string, error) {
+// lookPath finds a program on the path.
+func (a *app) lookPath(name string) (string, error) {
 	if a.env("PATH") == "" {
 		return "", exec.ErrNotFound
 	}

@@ -30,7 +30,7 @@ compares its files with SHA256SUMS there, which must be signed by the release ke
 			case check && len(args) > 0:
 				return a.verifyDownload(args[0], key)
 			case check:
-				return a.tellHowToCheck()
+				return a.printUpdateHint()
 			}
 			return a.printProgram()
 		},
@@ -49,8 +49,8 @@ func (a *app) printProgram() error {
 	return errors.Join(a.printf("families: %s\n", f), err)
 }
 
-// tellHowToCheck tells how to find newer versions: the program itself asks nobody.
-func (a *app) tellHowToCheck() error {
+// printUpdateHint prints how to find newer versions: the program itself asks nobody.
+func (a *app) printUpdateHint() error {
 	releases := product.Homepage + "/releases"
 	if a.asJSON {
 		return a.printJSON(fields{"version": versionText(), "online": false, "releases": releases})

@@ -36,7 +36,7 @@ func draw(w io.Writer, blocks []block) error {
 	var svg strings.Builder
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title desc">`+"\n", width, height, width, height)
 	svg.WriteString("<title id=\"title\">alcove demo</title>\n<desc id=\"desc\">A small project's memory is stored and found by questions in other words; a branch is forked and merged; the old version is read back; a family is loaded; the server is killed, and nothing is lost.</desc>\n")
-	fmt.Fprintf(&svg, "<style>\n%s%s</style>\n", style, motion(frames))
+	fmt.Fprintf(&svg, "<style>\n%s%s</style>\n", style, animation(frames))
 	fmt.Fprintf(&svg, `<rect class="b" x=".5" y=".5" width="%d" height="%d" rx="8"/>`+"\n", width-1, height-1)
 	svg.WriteString(`<circle class="d" cx="22" cy="20" r="5.5"/><circle class="d" cx="40" cy="20" r="5.5"/><circle class="d" cx="58" cy="20" r="5.5"/>` + "\n")
 	fmt.Fprintf(&svg, `<text class="t" x="%d" y="24">alcove demo</text>`+"\n", width/2)
@@ -69,8 +69,8 @@ func readingTime(b block) time.Duration {
 	return 700*time.Millisecond + time.Duration(min(len(b), 8))*120*time.Millisecond
 }
 
-// motion moves the lines up by what appears. A frame of keyframes holds until the next.
-func motion(frames []frame) string {
+// animation moves the lines up by what appears. A frame of keyframes holds until the next.
+func animation(frames []frame) string {
 	var total, at time.Duration
 	for _, f := range frames {
 		total += f.last

@@ -64,7 +64,7 @@ func (c *Collector) now() time.Time {
 func (c *Collector) Collect(ctx context.Context) (err error) {
 	c.batch = batch{} // what was gathered when the last pass failed is read again
 	if c.Cursors != nil && !c.DryRun {
-		release, failed := c.Cursors.Lock(ctx)
+		release, failed := c.Cursors.lock(ctx)
 		if failed != nil {
 			return failed
 		}

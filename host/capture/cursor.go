@@ -75,8 +75,8 @@ func (c Cursors) path(transcript string) string {
 // lockPause is the time between two attempts to lock.
 const lockPause = 10 * time.Millisecond
 
-// Lock waits until no other process collects with the cursors of the folder: of two, the one that read less could store last.
-func (c Cursors) Lock(ctx context.Context) (release func() error, err error) {
+// lock waits until no other process collects with the cursors of the folder: of two, the one that read less could store last.
+func (c Cursors) lock(ctx context.Context) (release func() error, err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("note how far transcripts are read: %w", err)
 	}

@@ -121,8 +121,8 @@ func (f *Families) AwaitHooks(ctx context.Context, name string) error {
 	return f.catalogue.AwaitHooks(ctx, name)
 }
 
-// IsPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone.
-func (f *Families) IsPrivate(collection string) bool { return f.catalogue.IsPrivate(collection) }
+// isPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone.
+func (f *Families) isPrivate(collection string) bool { return f.catalogue.IsPrivate(collection) }
 
 // AnyGranted reports whether any family has a capability.
 func (f *Families) AnyGranted(c abi.Capability) bool { return f.catalogue.AnyGranted(c) }

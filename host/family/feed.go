@@ -14,8 +14,8 @@ const (
 	feedAlertRows     = "feed_alert_rows"
 )
 
-// FeedLimits returns the limits of feeds by the settings of the system; without a family that declares them, the defaults.
-func (f *Families) FeedLimits(ctx context.Context) (feed.Limits, error) {
+// feedLimits returns the limits of feeds by the settings of the system; without a family that declares them, the defaults.
+func (f *Families) feedLimits(ctx context.Context) (feed.Limits, error) {
 	if f.catalogue.SharedKeys().Key(feedRetentionDays) == nil || f.catalogue.SharedKeys().Key(feedAlertRows) == nil {
 		return feed.Limits{}, nil
 	}

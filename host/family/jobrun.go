@@ -58,8 +58,8 @@ func (f jobFamilies) Parallel(family, job string) int {
 	return 1
 }
 
-// News implements jobs.Families.
-func (f jobFamilies) News(ctx context.Context, job jobs.Job) (bool, error) {
+// HasWrites implements jobs.Families.
+func (f jobFamilies) HasWrites(ctx context.Context, job jobs.Job) (bool, error) {
 	page, err := f.o.Space.As(job.Caller()).ReadFeed(ctx, feed.Query{Branch: job.Branch, After: job.FeedAfter, Limit: 1})
 	return len(page.Notices) > 0 || page.Expired || page.Passed > mostPassed, err
 }

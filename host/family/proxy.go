@@ -42,13 +42,13 @@ func (p *Proxy) Hooks() memory.Hooks {
 // IsPrivate reports whether only the family of a collection, as FAMILY/NAME, sees its records. Without families nobody sees any.
 func (p *Proxy) IsPrivate(collection string) bool {
 	f := p.Families()
-	return f == nil || f.IsPrivate(collection)
+	return f == nil || f.isPrivate(collection)
 }
 
 // Synced returns the collections whose records may be exchanged with other spaces.
 func (p *Proxy) Synced() []memory.SyncedCollection {
 	if f := p.Families(); f != nil {
-		return f.Synced()
+		return f.synced()
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (p *Proxy) Synced() []memory.SyncedCollection {
 // FeedLimits returns the limits of feeds; without families, the defaults.
 func (p *Proxy) FeedLimits(ctx context.Context) (feed.Limits, error) {
 	if f := p.Families(); f != nil {
-		return f.FeedLimits(ctx)
+		return f.feedLimits(ctx)
 	}
 	return feed.Limits{}, nil
 }
@@ -96,7 +96,7 @@ func (p *Proxy) Load(ctx context.Context, name string) error {
 // ValuesOf returns the values of a family's settings; without families, none.
 func (p *Proxy) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
 	if f := p.Families(); f != nil {
-		return f.ValuesOf(ctx, name, namespace, agent)
+		return f.valuesOf(ctx, name, namespace, agent)
 	}
 	return nil, nil
 }

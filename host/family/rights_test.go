@@ -232,7 +232,7 @@ func TestACollectionThatNoManifestDeclaresIsPrivate(t *testing.T) {
 	m.Collections = []abi.Collection{{Name: "own"}, {Name: "secret", Private: true}}
 	w := open(t, nil).with(m, script{})
 	for collection, want := range map[string]bool{"mine/own": false, "mine/secret": true, "mine/former": true, "removed/own": true} {
-		if got := w.IsPrivate(collection); got != want {
+		if got := w.isPrivate(collection); got != want {
 			t.Errorf("%s is private: %t, want %t", collection, got, want)
 		}
 	}

@@ -199,9 +199,9 @@ func familyOf(s config.Scope) string {
 	return ""
 }
 
-// ValuesOf returns the settings that a family declares, as they apply in a namespace to an agent, without those of the family's own scope; none
+// valuesOf returns the settings that a family declares, as they apply in a namespace to an agent, without those of the family's own scope; none
 // of a family that cannot be used. They are read once for each version of the space, since searches ask for them.
-func (f *Families) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
+func (f *Families) valuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
 	x, err := f.catalogue.Named(name)
 	if err != nil {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// Synced returns the collections whose records may be exchanged with other spaces: their manifests say so, and their families may keep them.
-func (f *Families) Synced() (list []memory.SyncedCollection) {
+// synced returns the collections whose records may be exchanged with other spaces: their manifests say so, and their families may keep them.
+func (f *Families) synced() (list []memory.SyncedCollection) {
 	for _, x := range f.catalogue.Usable() {
 		powers := f.catalogue.Powers(x, memory.Caller{Rights: memory.FullRights()}, registry.Calls)
 		for _, declared := range x.Manifest.Collections {

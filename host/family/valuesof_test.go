@@ -13,7 +13,7 @@ import (
 // weight is a setting as it applies to an agent in a namespace.
 func (w *world) weight(t *testing.T, namespace, agent string) string {
 	t.Helper()
-	values, err := w.ValuesOf(t.Context(), "one", namespace, agent)
+	values, err := w.valuesOf(t.Context(), "one", namespace, agent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,12 +42,12 @@ type Copy struct {
 	asOf   time.Time // what was committed before is in the copy
 	at     store.Point
 	begun  uint64 // the version that it was opened at
-	look   *look  // that is under way; nil: none is
+	look   *query // that is under way; nil: none is
 	ending error  // nil: it can be used
 }
 
-// look is a question of where the space is.
-type look struct {
+// query is a question of where the space is.
+type query struct {
 	began time.Time
 	ended chan struct{}
 	err   error // once it has ended
@@ -91,7 +91,7 @@ func (c *Copy) await(ctx context.Context, before time.Time, least uint64) error 
 		}
 		l, asked := c.look, c.look != nil && !c.look.began.Before(before)
 		if l == nil {
-			l = &look{began: time.Now(), ended: make(chan struct{})}
+			l = &query{began: time.Now(), ended: make(chan struct{})}
 			c.look, asked = l, true
 			go c.run(l)
 		}
@@ -118,7 +118,7 @@ func (c *Copy) version() uint64 {
 }
 
 // run looks, and takes over what was committed since.
-func (c *Copy) run(l *look) {
+func (c *Copy) run(l *query) {
 	defer close(l.ended)
 	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
 	defer cancel()

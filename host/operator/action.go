@@ -59,7 +59,7 @@ func (b Binding) entered(to Recorder) Binding {
 func (b Binding) enter(ctx context.Context, request json.RawMessage, to Recorder) (failed func(error), err error) {
 	d := Action{Person: PersonOf(ctx), Act: b.name}
 	needed := Needs(b.name, request)
-	if !d.Person.may().Covers(needed) {
+	if !d.Person.may().covers(needed) {
 		rule := "role " + string(needed)
 		if to != nil {
 			to.Refused(d, rule)

@@ -41,8 +41,8 @@ func (r Role) rank() int {
 	return 0
 }
 
-// Covers reports whether a role may do what takes another one. What is no role may do nothing, and nothing of no role is covered.
-func (r Role) Covers(needed Role) bool { return needed.rank() > 0 && r.rank() >= needed.rank() }
+// covers reports whether a role may do what takes another one. What is no role may do nothing, and nothing of no role is covered.
+func (r Role) covers(needed Role) bool { return needed.rank() > 0 && r.rank() >= needed.rank() }
 
 // Needs returns the least role that a request for an act takes. An act that is not classed takes Admin.
 func Needs(act string, request json.RawMessage) Role {

@@ -37,9 +37,9 @@ type Client struct {
 	packing packing
 }
 
-// NewClient returns a client of a server, with an API key and the certificates to trust; nil: the system's. It does not connect.
-func NewClient(address, key string, roots *x509.CertPool) (*Client, error) {
-	parsed, err := CheckURL(address)
+// newClient returns a client of a server, with an API key and the certificates to trust; nil: the system's. It does not connect.
+func newClient(address, key string, roots *x509.CertPool) (*Client, error) {
+	parsed, err := checkURL(address)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func NewClient(address, key string, roots *x509.CertPool) (*Client, error) {
 	return &Client{url: strings.TrimRight(parsed.String(), "/"), key: key, client: client}, nil
 }
 
-// CheckURL reads the URL of a server.
-func CheckURL(address string) (*url.URL, error) {
+// checkURL reads the URL of a server.
+func checkURL(address string) (*url.URL, error) {
 	if len(address) > longestURL {
 		return nil, invalid("the URL has %d bytes: at most %d are allowed", len(address), longestURL)
 	}

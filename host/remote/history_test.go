@@ -397,7 +397,7 @@ func TestAServerThatKnowsNoHistoriesBringsTheNewest(t *testing.T) {
 		}
 		server := httptest.NewServer(routes)
 		defer server.Close()
-		peer, err := NewClient(server.URL, "", nil)
+		peer, err := newClient(server.URL, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

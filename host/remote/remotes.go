@@ -43,7 +43,7 @@ func (c Config) check() error {
 	if c.Name == "" || len(c.Name) > longestName || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 		return invalid("the name of a remote is 1 to %d lower-case letters, digits, - and _: %q is not", longestName, clip(c.Name))
 	}
-	if _, err := CheckURL(c.URL); err != nil {
+	if _, err := checkURL(c.URL); err != nil {
 		return err
 	}
 	for _, file := range []string{c.KeyFile, c.CAFile} {
@@ -83,7 +83,7 @@ func (c Config) client() (*Client, error) {
 			return nil, invalid("%s has no certificate in PEM", c.CAFile)
 		}
 	}
-	return NewClient(c.URL, key, roots)
+	return newClient(c.URL, key, roots)
 }
 
 // Remotes are the remotes of a data directory.
@@ -121,8 +121,8 @@ func (r *Remotes) List() ([]Config, error) {
 	return file.Remotes, nil
 }
 
-// Named returns a remote; with an empty name the only one.
-func (r *Remotes) Named(name string) (Config, error) {
+// named returns a remote; with an empty name the only one.
+func (r *Remotes) named(name string) (Config, error) {
 	list, err := r.List()
 	if err != nil {
 		return Config{}, err
@@ -172,7 +172,7 @@ type Change struct {
 
 // Set changes the configuration of a remote.
 func (r *Remotes) Set(c Change) error {
-	if _, err := r.Named(c.Name); err != nil {
+	if _, err := r.named(c.Name); err != nil {
 		return err
 	}
 	return r.change(func(list []Config) ([]Config, error) {
@@ -194,7 +194,7 @@ func (r *Remotes) Set(c Change) error {
 
 // Remove removes a remote. Received memories stay.
 func (r *Remotes) Remove(name string) error {
-	if _, err := r.Named(name); err != nil {
+	if _, err := r.named(name); err != nil {
 		return err
 	}
 	return r.change(func(list []Config) ([]Config, error) {
@@ -245,7 +245,7 @@ func (q Request) exchange(c Config) (Exchange, error) {
 
 // Sync pulls from and pushes to a remote.
 func (r *Remotes) Sync(ctx context.Context, q Request) (Done, error) {
-	c, err := r.Named(q.Remote)
+	c, err := r.named(q.Remote)
 	if err != nil {
 		return Done{}, err
 	}
@@ -307,7 +307,7 @@ type Status struct {
 
 // Status compares a branch with a remote.
 func (r *Remotes) Status(ctx context.Context, q Request) (s Status, err error) {
-	if s.Config, err = r.Named(q.Remote); err != nil {
+	if s.Config, err = r.named(q.Remote); err != nil {
 		return s, err
 	}
 	e, err := q.exchange(s.Config)

@@ -23,8 +23,8 @@ type latestVersion struct {
 	After uint64 `json:"after"` // wait for a later version; in an answer: the newest
 }
 
-// Wait returns the newest version of the other space as soon as it is later than a version, or after a timeout.
-func (c *Client) Wait(ctx context.Context, after uint64) (newest uint64, err error) {
+// wait returns the newest version of the other space as soon as it is later than a version, or after a timeout.
+func (c *Client) wait(ctx context.Context, after uint64) (newest uint64, err error) {
 	var answer latestVersion
 	err = c.ask(ctx, waitPath, latestVersion{after}, &answer)
 	return answer.After, err
@@ -61,7 +61,7 @@ func (s *Server) wait(ctx context.Context, after uint64) (uint64, error) {
 // Watch exchanges with a remote whenever either side has changes, until ctx ends. It writes the result of each exchange as a line of JSON; of
 // those without changes, only the first.
 func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
-	c, err := r.Named(q.Remote)
+	c, err := r.named(q.Remote)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (r *Remotes) Watch(ctx context.Context, q Request, w io.Writer) error {
 	local := r.Space.Memory.Watch(ctx)
 	pause, first := firstPause, true
 	for ctx.Err() == nil {
-		theirs, err := peer.Wait(ctx, 0)
+		theirs, err := peer.wait(ctx, 0)
 		done := Done{At: time.Now().UTC()}
 		if err == nil {
 			done, err = r.Sync(ctx, q)
@@ -113,7 +113,7 @@ func (r *Remotes) rest(ctx context.Context, peer *Client, after uint64, local <-
 	go func() {
 		defer close(theirs)
 		for ctx.Err() == nil {
-			newest, err := peer.Wait(ctx, after)
+			newest, err := peer.wait(ctx, after)
 			if err != nil || newest > after {
 				return
 			}

@@ -59,7 +59,7 @@ func Verify(folder fs.FS, key string) (r Report, err error) {
 	if !slices.Contains(r.Keys, key) {
 		return r, fmt.Errorf("%s is not signed by the key %s: compare it with the published one", List, key)
 	}
-	sums, err := Parse(list)
+	sums, err := parse(list)
 	if err != nil {
 		return r, err
 	}
@@ -78,8 +78,8 @@ func Verify(folder fs.FS, key string) (r Report, err error) {
 	return r, nil
 }
 
-// Parse reads a list: on each line a sum in hexadecimal, two spaces, and the name of a file below the folder.
-func Parse(list []byte) (map[string]string, error) {
+// parse reads a list: on each line a sum in hexadecimal, two spaces, and the name of a file below the folder.
+func parse(list []byte) (map[string]string, error) {
 	sums := map[string]string{}
 	for line := range strings.Lines(string(list)) {
 		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")

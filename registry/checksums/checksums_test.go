@@ -69,7 +69,7 @@ func TestWhatIsNotTheReleaseIsRefused(t *testing.T) {
 func TestAListNamesFilesBelowItsFolderOnce(t *testing.T) {
 	sum := strings.Repeat("0", 64)
 	for _, list := range []string{sum + "  ../a\n", sum + "  /a\n", sum + "  .\n", sum + "  a//b\n", sum + " a\n", sum[1:] + "  a\n", "x\n", sum + "  a\n" + sum + "  a\n", "\n"} {
-		if sums, err := Parse([]byte(list)); err == nil {
+		if sums, err := parse([]byte(list)); err == nil {
 			t.Errorf("%q: got %v, want an error", list, sums)
 		}
 	}
@@ -78,7 +78,7 @@ func TestAListNamesFilesBelowItsFolderOnce(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(strings.Repeat("0", 64) + "  a/b\n"))
 	f.Fuzz(func(t *testing.T, list []byte) {
-		sums, err := Parse(list)
+		sums, err := parse(list)
 		for name, sum := range sums {
 			if err != nil || len(sum) != 64 || strings.HasPrefix(name, "/") || strings.Contains(name, "..") && strings.HasPrefix(name, "..") {
 				t.Errorf("got %q %q, %v", name, sum, err)

@@ -18,7 +18,7 @@ func Diff(name, before, after string) string {
 			i, j = i+1, j+1
 			continue
 		}
-		x, y := meet(a[i:], b[j:])
+		x, y := resync(a[i:], b[j:])
 		from, to := max(0, i-around), min(len(a), i+x+around)
 		if out.Len() == 0 {
 			fmt.Fprintf(&out, "--- %s\n+++ %s\n", name, name)
@@ -36,8 +36,8 @@ func Diff(name, before, after string) string {
 // furthest is how many lines a difference may have before it is one to the end.
 const furthest = 1000
 
-// meet is where two texts are the same again.
-func meet(a, b []string) (x, y int) {
+// resync is where two texts are the same again.
+func resync(a, b []string) (x, y int) {
 	for sum := 1; sum < min(len(a)+len(b), 2*furthest); sum++ {
 		for x := max(0, sum-len(b)); x <= min(sum, len(a)); x++ {
 			y := sum - x

@@ -22,8 +22,8 @@ var sources embed.FS
 // unreleased is the version in the sources, in whose place a release has its own.
 const unreleased = "0.0.0-source"
 
-// ChartFile is the path of a release's chart.
-func ChartFile(r product.Release) string {
+// chartFile is the path of a release's chart.
+func chartFile(r product.Release) string {
 	return filepath.Join(r.Dir, product.Name+"-chart-"+r.Semantic()+".tgz")
 }
 
@@ -42,7 +42,7 @@ func Write(r product.Release) error {
 	if err != nil {
 		return fmt.Errorf("pack the chart: %w", err)
 	}
-	return os.WriteFile(ChartFile(r), data, 0o644)
+	return os.WriteFile(chartFile(r), data, 0o644)
 }
 
 // read is a source with the release's version. A tag of an image has no plus sign.

@@ -112,7 +112,7 @@ func at(document map[string]any, path ...string) any {
 
 func TestTheChartHasTheReleasesVersionAndTheSameBytesTwice(t *testing.T) {
 	r := made(t)
-	first, err := os.ReadFile(ChartFile(r))
+	first, err := os.ReadFile(chartFile(r))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ import (
 
 const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-// File is the path of a release's server.json.
-func File(r product.Release) string { return filepath.Join(r.Dir, "server.json") }
+// file is the path of a release's server.json.
+func file(r product.Release) string { return filepath.Join(r.Dir, "server.json") }
 
 type server struct {
 	Schema      string     `json:"$schema"`
@@ -83,7 +83,7 @@ func Write(r product.Release) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(File(r), append(data, '\n'), 0o644)
+	return os.WriteFile(file(r), append(data, '\n'), 0o644)
 }
 
 func packages(r product.Release) ([]pkg, error) {

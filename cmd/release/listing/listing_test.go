@@ -40,7 +40,7 @@ func TestTheListingFitsThePublishedSchemaAndNamesWhatWasMade(t *testing.T) {
 	if err := Write(r); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(File(r))
+	data, err := os.ReadFile(file(r))
 	if err != nil {
 		t.Fatal(err)
 	}

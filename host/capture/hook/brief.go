@@ -34,7 +34,7 @@ func ruleTypes() []string {
 
 // brief returns what an agent should know of the project when it begins.
 func (s session) brief(ctx context.Context) (*contextText, error) {
-	last := s.Journal.Since(s.message.Session)
+	last := s.Journal.since(s.message.Session)
 	if !s.message.Compacted || last.IsZero() {
 		last = s.Journal.LastSeen(s.message.Client, s.namespace)
 	}

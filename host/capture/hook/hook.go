@@ -83,7 +83,7 @@ func (h Hook) text(ctx context.Context, m Message) (string, error) {
 // additionalContext returns what the agent is told, which is nothing if it takes nothing, or another hook reported the event.
 func (s session) additionalContext(ctx context.Context) (string, error) {
 	m := s.message
-	if m.Client != "" && !Answers(m.Client, m.Event) {
+	if m.Client != "" && !answers(m.Client, m.Event) {
 		return "", nil
 	}
 	event, ask := string(m.Event)+" "+m.Prompt, s.recall

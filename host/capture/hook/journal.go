@@ -162,8 +162,8 @@ func (j *Journal) Forget(session string) {
 	}
 }
 
-// Since returns the moment since when a session was told what happened; zero: it was told nothing.
-func (j *Journal) Since(session string) time.Time {
+// since returns the moment since when a session was told what happened; zero: it was told nothing.
+func (j *Journal) since(session string) time.Time {
 	var t delivered
 	if session != "" {
 		_ = j.read(j.path("session", session), &t)
@@ -243,8 +243,8 @@ func (j *Journal) End(c Client, transcript string) {
 	_ = os.Remove(j.path("open", string(c), transcript)) // one that is left is looked at again, and has nothing new
 }
 
-// Unread returns a client's transcripts that were written since they were read.
-func (j *Journal) Unread(c Client) (transcripts []string) {
+// unread returns a client's transcripts that were written since they were read.
+func (j *Journal) unread(c Client) (transcripts []string) {
 	paths := j.files("open")
 	for _, path := range paths[:min(len(paths), mostOpen)] {
 		var o open

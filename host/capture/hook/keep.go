@@ -57,7 +57,7 @@ func (s session) keep(ctx context.Context) error {
 	if s.message.Transcript != "" {
 		k.take(ctx, s.message.Transcript, s.message.Event == SessionEnd)
 	}
-	for _, transcript := range s.Journal.Unread(s.message.Client) {
+	for _, transcript := range s.Journal.unread(s.message.Client) {
 		if k.failed == nil && transcript != s.message.Transcript {
 			k.take(ctx, transcript, false)
 		}

@@ -125,14 +125,14 @@ func (c Client) title() string {
 // Serves reports whether a client's hook at an event is of use: its agent takes an answer, or its transcripts are read.
 func Serves(c Client, e Event) bool {
 	_, read := capture.SourceOf(capture.Client(c))
-	return Answers(c, e) || Keeps(e) && read
+	return answers(c, e) || Keeps(e) && read
 }
 
 // Keeps reports whether turns are kept at an event.
 func Keeps(e Event) bool { return e == PreCompact || e == Stop || e == SessionEnd }
 
-// Answers reports whether a client gives its agent an answer at an event.
-func Answers(c Client, e Event) bool {
+// answers reports whether a client gives its agent an answer at an event.
+func answers(c Client, e Event) bool {
 	switch c {
 	case ClaudeCode, Codex, Gemini, VSCode:
 		return e == SessionStart || e == UserPrompt
@@ -159,7 +159,7 @@ func (c Client) encode(e Event, text string) ([]byte, error) {
 	switch {
 	case c == "":
 		return []byte(text), nil
-	case !Answers(c, e):
+	case !answers(c, e):
 		return nil, nil
 	case c == Cursor:
 		answer = map[string]any{"additional_context": text}

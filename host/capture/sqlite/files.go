@@ -50,7 +50,7 @@ func take(path string, most int64) (_ *snapshot, err error) {
 		into *view
 		path string
 	}{{&s.main, path}, {&s.log, Log(path)}} {
-		if *f.into, err = look(f.path, most); errors.Is(err, fs.ErrNotExist) && f.into == &s.log {
+		if *f.into, err = stat(f.path, most); errors.Is(err, fs.ErrNotExist) && f.into == &s.log {
 			continue
 		}
 		if err != nil {
@@ -64,7 +64,7 @@ func take(path string, most int64) (_ *snapshot, err error) {
 	return s, err
 }
 
-func look(path string, most int64) (v view, err error) {
+func stat(path string, most int64) (v view, err error) {
 	if v.file, err = regular.Open(path); err != nil {
 		return view{}, err
 	}

@@ -34,7 +34,7 @@ func AcquireLock(dir string) (*Lock, error) {
 	file := lockFile(LockPath(dir))
 	held, err := file.TryLock()
 	if err != nil && Writable(dir) != nil {
-		file = lockFile(PrivatePath(dir, ".lock"))
+		file = lockFile(privatePath(dir, ".lock"))
 		held, err = file.TryLock()
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func ownedError(dir string) *OwnedError {
 func CheckFree(dir string) error {
 	_, err := os.Stat(LockPath(dir))
 	if os.IsNotExist(err) && Writable(dir) != nil {
-		_, err = os.Stat(PrivatePath(dir, ".lock"))
+		_, err = os.Stat(privatePath(dir, ".lock"))
 	}
 	if os.IsNotExist(err) {
 		return nil

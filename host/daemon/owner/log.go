@@ -42,7 +42,7 @@ func currentLog(dir string) string {
 	if Writable(dir) == nil {
 		return LogPath(dir)
 	}
-	return PrivatePath(dir, ".log")
+	return privatePath(dir, ".log")
 }
 
 // Write appends to the log.

@@ -77,7 +77,7 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 			return nil, err
 		}
 		if err := d.rest(ctx, pauseAfter(time.Since(began))); err != nil {
-			return nil, d.gaveUp(ctx, err)
+			return nil, d.startError(ctx, err)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (d *dialer) rest(ctx context.Context, pause time.Duration) error {
 	return nil
 }
 
-func (d *dialer) gaveUp(ctx context.Context, err error) error {
+func (d *dialer) startError(ctx context.Context, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}

@@ -120,8 +120,8 @@ func privatePaths(abs, suffix string) []string {
 	return paths
 }
 
-// PrivatePath returns the path of a file that belongs to an unwritable data directory.
-func PrivatePath(dir, suffix string) string {
+// privatePath returns the path of a file that belongs to an unwritable data directory.
+func privatePath(dir, suffix string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		abs = dir

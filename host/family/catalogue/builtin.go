@@ -38,13 +38,13 @@ func (o Options) VerifyBuilt() (releases []string, err error) {
 		return nil, errors.New(registry.File + " names the first-party families with the digest " + o.Lock.Catalogue + ", and this program carries those with " + digest)
 	case o.Lock.Release != "" && !slices.Contains(releases, o.Lock.Release):
 		return nil, fmt.Errorf("%s asks for first-party families that the release key %s signed, and those of this program are %s: use a released program; or, if the key was replaced, name the new one with "+
-			"alcove family trust --release in a server that is not locked", registry.File, o.Lock.Release, SignedBy(releases))
+			"alcove family trust --release in a server that is not locked", registry.File, o.Lock.Release, signedBy(releases))
 	}
 	return releases, nil
 }
 
-// SignedBy says by which keys of a release first-party families are signed.
-func SignedBy(releases []string) string {
+// signedBy says by which keys of a release first-party families are signed.
+func signedBy(releases []string) string {
 	if len(releases) == 0 {
 		return "not signed: it was built without the key of a release"
 	}
@@ -60,7 +60,7 @@ func (o Options) noteBuilt(releases []string) {
 	if o.Lock.Catalogue+o.Lock.Release != "" {
 		known = registry.File
 	}
-	o.Logger.Info("the first-party families are locked by their digests", "catalogue", modules.Catalogue(o.Built), "release", SignedBy(releases), "known by", known)
+	o.Logger.Info("the first-party families are locked by their digests", "catalogue", modules.Catalogue(o.Built), "release", signedBy(releases), "known by", known)
 }
 
 // noteCarried logs which families of this release ask for more than they were granted.

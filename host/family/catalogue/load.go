@@ -168,14 +168,14 @@ func (f *Catalogue) LoadWith(name, digest string, m Guest) error {
 	if x == nil || x.Digest != digest || !x.giveAdmitted(m) {
 		return m.Close()
 	}
-	if !f.LoadBehind(x) { // after Close
+	if !f.loadBehind(x) { // after Close
 		return x.Unload()
 	}
 	return nil
 }
 
-// LoadBehind loads a family in the background, and reports whether that began.
-func (f *Catalogue) LoadBehind(x *Family) (begun bool) {
+// loadBehind loads a family in the background, and reports whether that began.
+func (f *Catalogue) loadBehind(x *Family) (begun bool) {
 	return f.Behind(func() {
 		ctx, cancel := f.UntilClosed()
 		defer cancel()
@@ -318,7 +318,7 @@ func (f *Catalogue) Warm(name string, b sandbox.Binary) {
 		return
 	}
 	if f.o.Early != nil { // its author calls it next
-		f.LoadBehind(x)
+		f.loadBehind(x)
 		return
 	}
 	x = NewFamily(x.Version, modules.InMemory(b))

@@ -84,7 +84,7 @@ func personal(g registry.Grant, x *Version) registry.Grant {
 
 // deny takes from a grant what the posture gives or would give, and reports whether it would.
 func deny(x *Version, g *registry.Grant, name string) bool {
-	if x == nil || !g.Follows || !IsPersonal(x, name) {
+	if x == nil || !g.Follows || !isPersonal(x, name) {
 		return false
 	}
 	_ = revoke(g, name) // it need not be granted, too
@@ -102,8 +102,8 @@ func allow(g *registry.Grant, name string) {
 	}
 }
 
-// IsPersonal reports whether Personal gives a family a capability or hook.
-func IsPersonal(x *Version, name string) bool {
+// isPersonal reports whether Personal gives a family a capability or hook.
+func isPersonal(x *Version, name string) bool {
 	more := Gives(x)
 	_, hook := more.Hooks[abi.Hook(name)]
 	return hook || Holds(more, abi.Capability(name))

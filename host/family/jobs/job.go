@@ -143,8 +143,8 @@ type Families interface {
 	Raise(family, quota string) string
 	// Parallel returns how many runs of a job may go on at once: at least one.
 	Parallel(family, job string) int
-	// News reports whether the feed that a job waits for has news for its caller.
-	News(ctx context.Context, job Job) (bool, error)
+	// HasWrites reports whether the feed that a job waits for has news for its caller.
+	HasWrites(ctx context.Context, job Job) (bool, error)
 	// Schedules returns the jobs to be queued at intervals.
 	Schedules() []Schedule
 	// Do has a family run a job, and commits its writes together with the job's end, which it records in job.

@@ -15,12 +15,12 @@ import (
 // usable are families that can all be asked, with the default quotas.
 type usable struct{}
 
-func (usable) Usable(string) error                     { return nil }
-func (usable) Parallel(_, job string) int              { return map[string]int{"deliver": 3}[job] }
-func (usable) News(context.Context, Job) (bool, error) { return false, nil }
-func (usable) Schedules() []Schedule                   { return nil }
-func (usable) Do(context.Context, *Job) error          { return errors.New("nothing is to be done") }
-func (usable) Raise(family, quota string) string       { return "raise " + quota }
+func (usable) Usable(string) error                          { return nil }
+func (usable) Parallel(_, job string) int                   { return map[string]int{"deliver": 3}[job] }
+func (usable) HasWrites(context.Context, Job) (bool, error) { return false, nil }
+func (usable) Schedules() []Schedule                        { return nil }
+func (usable) Do(context.Context, *Job) error               { return errors.New("nothing is to be done") }
+func (usable) Raise(family, quota string) string            { return "raise " + quota }
 func (usable) Quota(string) (most Backlog, known bool) {
 	return Backlog{abi.DefaultQuota(abi.QuotaJobs), abi.DefaultQuota(abi.QuotaJobBytes)}, true
 }

@@ -243,7 +243,7 @@ func (call *Call) serve(ctx context.Context, op abi.Op, request []byte) ([]byte,
 	}
 	if call.Caller.Key != "" && call.CheckKey != nil {
 		if err := call.CheckKey(call.Caller.Key); err != nil {
-			return nil, AsABI(err)
+			return nil, asABI(err)
 		}
 	}
 	serve, known := call.host.table[op]
@@ -258,7 +258,7 @@ func (call *Call) serve(ctx context.Context, op abi.Op, request []byte) ([]byte,
 	}
 	answer, err := serve(call, ctx, request)
 	if err != nil {
-		return nil, AsABI(err)
+		return nil, asABI(err)
 	}
 	data, err := json.Marshal(answer)
 	if err != nil {
@@ -456,8 +456,8 @@ func operations() map[abi.Op]operation {
 	}
 }
 
-// AsABI converts an error of the server for guests. It hides the details of a server fault.
-func AsABI(err error) error {
+// asABI converts an error of the server for guests. It hides the details of a server fault.
+func asABI(err error) error {
 	var known *memory.Error
 	var ready *abi.Error
 	switch {

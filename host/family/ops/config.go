@@ -47,7 +47,7 @@ func configGet(call *Call, ctx context.Context, r abi.ConfigGetRequest) (out abi
 	}
 	for _, key := range keys {
 		if _, found := out.Config[key]; !found {
-			return out, AsABI(call.Config.Settings().Unknown(key))
+			return out, asABI(call.Config.Settings().Unknown(key))
 		}
 	}
 	return out, nil

@@ -177,7 +177,7 @@ func (call *Call) outside(err error) error {
 	if err == nil {
 		return nil
 	}
-	if known := AsABI(err); known != err {
+	if known := asABI(err); known != err {
 		return known
 	}
 	var already *abi.Error

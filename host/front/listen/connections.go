@@ -26,9 +26,9 @@ type ConnectionLimit struct {
 	Unidentified int // of these, connections that have not presented a valid token or a hello
 }
 
-// Share divides a number of file descriptors between the socket and HTTP. A quarter is reserved for the store, its blobs,
+// share divides a number of file descriptors between the socket and HTTP. A quarter is reserved for the store, its blobs,
 // compilers and outbound connections.
-func Share(descriptors int) (socket, http ConnectionLimit) {
+func share(descriptors int) (socket, http ConnectionLimit) {
 	free := descriptors - max(descriptors/4, min(48, descriptors/2))
 	http = limitOf(min(mostClients, free/3))
 	return limitOf(min(mostClients, free-http.Connections)), http
@@ -36,7 +36,7 @@ func Share(descriptors int) (socket, http ConnectionLimit) {
 
 // Streams returns how many connections may last beside those of Share: what it leaves, and a little of the reserve where that is nothing.
 func Streams(descriptors int) int {
-	socket, http := Share(descriptors)
+	socket, http := share(descriptors)
 	left := descriptors - descriptors/4 - socket.Connections - http.Connections
 	return min(mostStreams, max(left, http.Connections/4, 2))
 }

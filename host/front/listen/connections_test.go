@@ -184,7 +184,7 @@ func TestConnectionsThatNeverSayHelloMakeRoomForNewOnes(t *testing.T) {
 
 func TestDescriptorsStayForTheStore(t *testing.T) {
 	for n, want := range map[int][2]int{24: {8, 4}, 64: {22, 10}, 256: {128, 64}, 1024: {512, 256}, 4096: {1024, 1024}, 1 << 30: {1024, 1024}} {
-		socket, http := Share(n)
+		socket, http := share(n)
 		if got := [2]int{socket.Connections, http.Connections}; got != want {
 			t.Errorf("of %d: %v, not %v", n, got, want)
 		}
@@ -308,7 +308,7 @@ func TestRequestsThatLastAreNotCounted(t *testing.T) {
 			<-leave
 		})}
 	})
-	handler := h.Handler()
+	handler := h.handler()
 	ask := func(path, token string) int {
 		r := httptest.NewRequest("POST", "http://127.0.0.1"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -335,7 +335,7 @@ func TestRequestsThatLastAreNotCounted(t *testing.T) {
 
 func TestStreamsHaveAPartOfTheDescriptors(t *testing.T) {
 	for _, files := range []int{16, 64, 256, 1024, 4096, 1 << 20} {
-		socket, http := Share(files)
+		socket, http := share(files)
 		streams := Streams(files)
 		if all := socket.Connections + http.Connections + streams; streams < 2 || files >= 64 && all > files-files/8 {
 			t.Errorf("of %d files %d are for streams, %d in all", files, streams, all)

@@ -47,7 +47,7 @@ func FuzzRequest(f *testing.F) {
 		r.Header["Authorization"], r.Header["Origin"] = []string{authorization}, []string{origin}
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9742}))
 		w := httptest.NewRecorder()
-		h.Handler().ServeHTTP(w, r)
+		h.handler().ServeHTTP(w, r)
 		scheme, presented, _ := strings.Cut(authorization, " ")
 		if reached && (!strings.EqualFold(scheme, "bearer") || strings.TrimSpace(presented) != token) {
 			t.Errorf("%q was let through", authorization)

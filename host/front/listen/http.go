@@ -57,7 +57,7 @@ type HTTP struct {
 	Healthy     func() error  // returns why the server should be restarted; nil: never
 	Without     func() error  // returns why there are no tool families, which a server that is ready then says; nil: there are
 	Following   func() string // tells how far a copy of another memory is, which a server that is ready then says; nil, or empty: it is none
-	Told        func() string // more about a server that is ready, in lines; nil: there is nothing
+	Details     func() string // more about a server that is ready, in lines; nil: there is nothing
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
@@ -112,13 +112,13 @@ func ListenHTTP(address string) (net.Listener, error) {
 // cancelled, and answered by its handler.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	if h.Limit == (ConnectionLimit{}) {
-		_, h.Limit = Share(Descriptors())
+		_, h.Limit = share(Descriptors())
 	}
 	g := newGate(l, h.Limit, h.Logger, refuseConnection)
 	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	server := &http.Server{
-		Handler:           untilStopped(ctx, h.Handler()),
+		Handler:           untilStopped(ctx, h.handler()),
 		ReadHeaderTimeout: headerWithin,
 		IdleTimeout:       keepIdle,
 		MaxHeaderBytes:    headerLimit,
@@ -208,8 +208,8 @@ func refuseConnection(conn net.Conn, why string) {
 	discard(conn)
 }
 
-// Handler returns the handler that Serve uses.
-func (h *HTTP) Handler() http.Handler {
+// handler returns the handler that Serve uses.
+func (h *HTTP) handler() http.Handler {
 	return withPartDeadlines(withoutBody(h.onlyLocal(h.bounded(h.Mounted()))))
 }
 
@@ -294,8 +294,8 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	io.WriteString(w, "ready\n")
-	if h.Told != nil {
-		io.WriteString(w, h.Told())
+	if h.Details != nil {
+		io.WriteString(w, h.Details())
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *Socket) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
 	if s.Limit == (ConnectionLimit{}) {
-		s.Limit, _ = Share(Descriptors())
+		s.Limit, _ = share(Descriptors())
 	}
 	g := newGate(l, s.Limit, s.Logger, refuseOne)
 	for {

@@ -74,7 +74,7 @@ func (s Session) choose(address *url.URL) (Session, error) {
 		s.Profile = query.Get(profileParameter)
 	}
 	if query.Has(familiesParameter) {
-		s.Families = SplitFamilies(query.Get(familiesParameter))
+		s.Families = splitFamilies(query.Get(familiesParameter))
 	}
 	s.Namespace = cmp.Or(query.Get(namespaceParameter), s.Namespace)
 	s.Project = cmp.Or(query.Get(projectParameter), s.Project)
@@ -90,8 +90,8 @@ func (s Session) choose(address *url.URL) (Session, error) {
 	return s, errors.Join(CheckProfile(s.Profile, s.Families), CheckProject(s.Project))
 }
 
-// SplitFamilies splits a list of families such as "auto-tag, ranking".
-func SplitFamilies(list string) []string {
+// splitFamilies splits a list of families such as "auto-tag, ranking".
+func splitFamilies(list string) []string {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name != "" {

@@ -40,8 +40,8 @@ type Recorder struct {
 	tracer   otel.Tracer
 }
 
-// Check refuses a URL that is not a collector's.
-func Check(address string) error {
+// check refuses a URL that is not a collector's.
+func check(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("%.80q cannot be a collector of OpenTelemetry: give a URL such as http://127.0.0.1:4318", address)
@@ -51,7 +51,7 @@ func Check(address string) error {
 
 // New returns a recorder that sends to a collector. What OTEL_EXPORTER_OTLP_HEADERS says goes with each batch.
 func New(ctx context.Context, o Options) (*Recorder, error) {
-	if err := Check(o.URL); err != nil {
+	if err := check(o.URL); err != nil {
 		return nil, err
 	}
 	address := strings.TrimSuffix(o.URL, "/")

@@ -47,7 +47,7 @@ func (t *tree) branch(name string, from *Branch) *Branch {
 func (t *tree) merge(source, target *Branch, namespaces ...string) uint64 {
 	r := MergeRecord{Source: source.ID, SourceAt: t.head, Target: target.ID, Namespaces: namespaces}
 	at := t.next().Version
-	t.AddMerge(Merge{MergeRecord: r, At: at, Stored: r.Key()})
+	t.AddMerge(Merge{MergeRecord: r, At: at, Stored: r.key()})
 	return at
 }
 
@@ -120,7 +120,7 @@ func TestABaseThatOnlyAnotherNamespaceWroteIsNone(t *testing.T) {
 	merged := c.write(a, "n")
 	for _, target := range []*Branch{b, d} {
 		r := MergeRecord{Source: a.ID, SourceAt: merged, Target: target.ID, Namespaces: []string{"n"}}
-		c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
+		c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.key()})
 	}
 	c.write(b, "n")
 	c.expect(t, b, d, "n", store.Segment{Branch: a.ID, At: merged})
@@ -146,8 +146,8 @@ func TestCrosswiseMergesLeaveTwoBases(t *testing.T) {
 	c.write(first, "n")
 	at := c.write(fork, "n")
 	r, back := MergeRecord{Source: fork.ID, SourceAt: at, Target: first.ID}, MergeRecord{Source: first.ID, SourceAt: at, Target: fork.ID}
-	c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.Key()})
-	c.AddMerge(Merge{MergeRecord: back, At: c.next().Version, Stored: back.Key()})
+	c.AddMerge(Merge{MergeRecord: r, At: c.next().Version, Stored: r.key()})
+	c.AddMerge(Merge{MergeRecord: back, At: c.next().Version, Stored: back.key()})
 	if bases := c.bases(t, fork, first, "n"); len(bases) != 2 {
 		t.Errorf("the bases are %v, not one of each side", bases)
 	}

@@ -75,8 +75,8 @@ type MergeRecord struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Key is the key that the record is stored under.
-func (m MergeRecord) Key() store.Key {
+// key is the key that the record is stored under.
+func (m MergeRecord) key() store.Key {
 	return store.Key{Namespace: Namespace, Collection: Merges,
 		Name: fmt.Sprintf("%s-%s-%s", store.SequenceName(uint64(m.Target)), store.SequenceName(m.SourceAt), store.SequenceName(uint64(m.Source)))}
 }
@@ -108,7 +108,7 @@ func ReadMerge(e store.Entry) (m MergeRecord, err error) {
 // Write is the write that stores the record.
 func (m MergeRecord) Write() (store.Write, error) {
 	value, err := json.Marshal(m)
-	return store.Write{Branch: store.Catalogue, Key: m.Key(), Value: value}, err
+	return store.Write{Branch: store.Catalogue, Key: m.key(), Value: value}, err
 }
 
 func (m MergeRecord) covers(name string) bool {

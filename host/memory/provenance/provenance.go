@@ -49,12 +49,12 @@ func same(x, y Version) bool { return x.Replica == y.Replica && x.Version == y.V
 // Vector tells for each replica up to which version it is known.
 type Vector map[string]uint64
 
-// Has reports whether a version is known.
-func (k Vector) Has(v Version) bool { return v.Version != 0 && v.Version <= k[v.Replica] }
+// has reports whether a version is known.
+func (k Vector) has(v Version) bool { return v.Version != 0 && v.Version <= k[v.Replica] }
 
 // HasAll reports whether all versions of a list are known.
 func (k Vector) HasAll(list []Version) bool {
-	return !slices.ContainsFunc(list, func(v Version) bool { return !k.Has(v) })
+	return !slices.ContainsFunc(list, func(v Version) bool { return !k.has(v) })
 }
 
 // Add adds what another vector knows.
@@ -88,7 +88,7 @@ func (k Knowledge) In(namespace string) Vector {
 func (k Knowledge) Throughout(s Scope) Vector {
 	all := Vector{}
 	for _, known := range k {
-		if known.Scope.IsAll() || known.Scope.Key() == s.Key() {
+		if known.Scope.isAll() || known.Scope.Key() == s.Key() {
 			all.Add(known.Versions)
 		}
 	}

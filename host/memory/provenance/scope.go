@@ -33,8 +33,8 @@ func digest(name string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// IsAll reports whether the scope has every namespace.
-func (s Scope) IsAll() bool { return s.Namespaces == nil && len(s.Withheld) == 0 }
+// isAll reports whether the scope has every namespace.
+func (s Scope) isAll() bool { return s.Namespaces == nil && len(s.Withheld) == 0 }
 
 // Covers reports whether the scope has a namespace.
 func (s Scope) Covers(name string) bool {

@@ -104,8 +104,8 @@ func withoutFormer(heads []Head, first Entry) ([]Head, *RestoredFrom) {
 	return rest, from
 }
 
-// goesOn takes out the heads of a former log that are later than what was restored of it: the entry e goes on behind that.
-func (r *Report) goesOn(expect map[uint64][]Head, e Entry, prev hash) {
+// dropLaterHeads takes out the heads of a former log that are later than what was restored of it: the entry e goes on behind that.
+func (r *Report) dropLaterHeads(expect map[uint64][]Head, e Entry, prev hash) {
 	former, ok := e.former()
 	if !ok || former.Seq != e.Seq-1 || former.Hash != prev.String() {
 		return

@@ -514,7 +514,7 @@ func scanEnd(name string) (end tail, err error) {
 		if end.damaged == "" {
 			end.last, end.hash = c.seq, h
 		}
-		if end.look(body); end.damaged == "" {
+		if end.scan(body); end.damaged == "" {
 			verified = body
 		}
 		if end.begun.IsZero() {
@@ -531,15 +531,15 @@ func scanEnd(name string) (end tail, err error) {
 	return end, nil
 }
 
-// tells reports whether the text of an entry may have what look reads.
-func tells(body []byte) bool {
+// mayMention reports whether the text of an entry may have what look reads.
+func mayMention(body []byte) bool {
 	return bytes.Contains(body, []byte(`"version":`)) || bytes.Contains(body, []byte(`"lock":`)) ||
 		bytes.Contains(body, []byte(`"kind":"began"`)) || bytes.Contains(body, []byte(`"kind":"edited"`))
 }
 
-// look notes the versions of an entry, and what it says of the lock file.
-func (t *tail) look(body []byte) {
-	if !tells(body) {
+// scan notes the versions of an entry, and what it says of the lock file.
+func (t *tail) scan(body []byte) {
+	if !mayMention(body) {
 		return
 	}
 	e, err := decode(body)

@@ -169,7 +169,7 @@ func (v *verification) entry(e Entry, h hash) {
 		v.expect = bySeq(v.heads)
 	}
 	v.removed.note(e, r.Entries == 0)
-	r.goesOn(v.expect, e, v.prev)
+	r.dropLaterHeads(v.expect, e, v.prev)
 	for _, kept := range v.expect[e.Seq] {
 		if kept.Hash == h.String() {
 			r.Checked++

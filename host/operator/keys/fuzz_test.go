@@ -32,7 +32,7 @@ func FuzzWhatClientsPresent(f *testing.F) {
 		if _, err := k.Verify(text); (err == nil) != (text == t.Access) {
 			tt.Errorf("Verify(%q): got %v, want it to hold only if it is the access token", text, err)
 		}
-		if s, _, newest := k.ofRefresh(text, "c"); newest != (text == t.Refresh) || s != nil && !IsRefresh(text) {
+		if s, _, newest := k.ofRefresh(text, "c"); newest != (text == t.Refresh) || s != nil && !isRefresh(text) {
 			tt.Errorf("ofRefresh(%q): got %v, %t, want it to be the newest only if it is the refresh token", text, s, newest)
 		}
 		if _, err := k.Invited(text); (err == nil) != (len(text) <= longestText && plainCode(text) == plainCode(code)) {

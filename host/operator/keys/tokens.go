@@ -144,14 +144,14 @@ func digestText(secret string) string {
 
 func sameDigest(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// IsRefresh reports whether a text has the form of a refresh token.
-func IsRefresh(text string) bool { return strings.HasPrefix(text, refreshPrefix) }
+// isRefresh reports whether a text has the form of a refresh token.
+func isRefresh(text string) bool { return strings.HasPrefix(text, refreshPrefix) }
 
 // refreshParts returns the id of the key that a refresh token names, and the part that all tokens of the key have.
 func refreshParts(token string) (id, root string, ok bool) {
 	id, rest, ok := strings.Cut(strings.TrimPrefix(token, refreshPrefix), "_")
 	size := base64.RawURLEncoding.EncodedLen(secretBytes)
-	if !ok || !IsRefresh(token) || len(token) > longestText || len(rest) != 2*size+1 || rest[size] != '_' {
+	if !ok || !isRefresh(token) || len(token) > longestText || len(rest) != 2*size+1 || rest[size] != '_' {
 		return "", "", false
 	}
 	return id, rest[:size], true

@@ -23,8 +23,8 @@ const statementTimeout = 30 * time.Second // unless the URL has another
 // mostConnections are those of all spaces together, unless the URL has another number: each that is written needs one while the database syncs.
 const mostConnections = 16
 
-// IsURL reports whether a store is named by the URL of a PostgreSQL database.
-func IsURL(text string) bool {
+// isURL reports whether a store is named by the URL of a PostgreSQL database.
+func isURL(text string) bool {
 	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
 }
 
@@ -41,7 +41,7 @@ var spaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // locate parses a URL. Its errors contain none of it: it may have a password.
 func locate(text string) (l location, err error) {
 	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || !IsURL(strings.TrimSpace(text)) {
+	if err != nil || !isURL(strings.TrimSpace(text)) {
 		return l, fmt.Errorf("the store is not a URL as in postgres://USER@HOST/DATABASE?space=NAME (characters such as @ and / in a password are written as %%40 and %%2F)")
 	}
 	query := u.Query()

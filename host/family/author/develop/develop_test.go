@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func TestConfigurationsAreStrict(t *testing.T) {
 	const whole = `{"build": ["make"], "module": "m.wasm", "manifest": "manifest.json", "watch": ["*.go", "src/*.c"]}`
-	if c, err := Parse([]byte(whole)); err != nil || c.Module != "m.wasm" || len(c.Watch) != 2 {
+	if c, err := parse([]byte(whole)); err != nil || c.Module != "m.wasm" || len(c.Watch) != 2 {
 		t.Errorf("Parse = %+v, %v, want module m.wasm and 2 patterns to watch", c, err)
 	}
 	many := `["` + strings.Repeat(`a","`, mostWords) + `a"]`
@@ -56,7 +56,7 @@ func TestConfigurationsAreStrict(t *testing.T) {
 		{`"manifest.json"`, `""`, "manifest is"},
 		{`"manifest.json"`, `"m.wasm"`, "the same file"},
 	} {
-		if _, err := Parse([]byte(strings.Replace(whole, c.instead, c.by, 1))); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := parse([]byte(strings.Replace(whole, c.instead, c.by, 1))); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s for %s: %v, want %q", c.by, c.instead, err, c.says)
 		}
 	}
@@ -103,7 +103,7 @@ func TestOnlySourcesAreWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := p.look()
+	s, err := p.readState()
 	if err != nil || len(s) != 5 {
 		t.Errorf("look = %v, %v, want 5 files", s, err)
 	}
@@ -121,7 +121,7 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = p.Build(t.Context())
+	_, _, err = p.build(t.Context())
 	var failed *BuildError
 	if !errors.As(err, &failed) || !strings.HasSuffix(failed.Output, "source:1: it is broken\n") || len(failed.Output) != mostOutput {
 		t.Errorf("Build: %v, want the end of what it printed", err)
@@ -129,20 +129,20 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 	write(t, dir, "source", "uninstalled")
 	for readme, want := range map[string]string{"# tea\nNeeded: a compiler (`CC` names it).\n\n": "is not installed; needed: a compiler (`CC` names it).", "# tea\n": "is not installed"} {
 		write(t, dir, "README.md", readme)
-		if _, _, err := p.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, _, err := p.build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("without its compiler: %v, want %q", err, want)
 		}
 	}
 	write(t, dir, "README.md", "# tea\n")
 	build := p.Config.Build
 	p.Config.Build = []string{"alcove-has-no-such-compiler"}
-	if _, _, err := p.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "a program that it needs is not installed") {
+	if _, _, err := p.build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "a program that it needs is not installed") {
 		t.Errorf("without the program of its build: %v, want that it is not installed", err)
 	}
 	p.Config.Build = build
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, _, err := p.Build(ctx); !errors.Is(err, context.Canceled) {
+	if _, _, err := p.build(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (l Loop) Run(ctx context.Context, dir string) error {
 	var built state
 	fault := ""
 	for {
-		now, err := p.look()
+		now, err := p.readState()
 		switch {
 		case err != nil && err.Error() != fault:
 			fault = err.Error()
@@ -79,7 +79,7 @@ func (l Loop) once(ctx context.Context, p *Project) {
 	began := time.Now()
 	var module, manifest []byte
 	var err error
-	build := func() { module, manifest, err = p.Build(ctx) }
+	build := func() { module, manifest, err = p.build(ctx) }
 	if l.Around != nil {
 		l.Around(p.Config.Build, build)
 	} else {

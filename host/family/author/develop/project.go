@@ -66,15 +66,15 @@ func Open(dir string) (*Project, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the project: %w", err)
 	}
-	c, err := Parse(data)
+	c, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
 	return &Project{Dir: dir, Config: c}, nil
 }
 
-// Parse reads a ConfigFile. Its errors name the key.
-func Parse(data []byte) (c Config, err error) {
+// parse reads a ConfigFile. Its errors name the key.
+func parse(data []byte) (c Config, err error) {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&c); err != nil {
@@ -171,8 +171,8 @@ func (p *Project) needs() string {
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
-// Build runs the project's command, and returns the module and the manifest. A command that fails is a BuildError.
-func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error) {
+// build runs the project's command, and returns the module and the manifest. A command that fails is a BuildError.
+func (p *Project) build(ctx context.Context) (module, manifest []byte, err error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longestBuild, fmt.Errorf("it took longer than %v", longestBuild))
 	defer stop()
 	run := exec.CommandContext(ctx, p.program(), p.Config.Build[1:]...)
@@ -240,8 +240,8 @@ func (p *Project) ReadManifest() ([]byte, error) {
 // state is what watched files looked like: their sizes and times by path.
 type state map[string][2]int64
 
-// look returns the state of the watched files and of ConfigFile. Hidden directories and the built module are left out.
-func (p *Project) look() (state, error) {
+// readState returns the state of the watched files and of ConfigFile. Hidden directories and the built module are left out.
+func (p *Project) readState() (state, error) {
 	s, seen := state{}, 0
 	err := filepath.WalkDir(p.Dir, func(at string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && at != p.Dir {
@@ -276,7 +276,7 @@ func (p *Project) look() (state, error) {
 
 // Sources returns the files that the module is built from, slash-separated and sorted: those that are watched, and a script that builds it.
 func (p *Project) Sources() ([]string, error) {
-	seen, err := p.look()
+	seen, err := p.readState()
 	if err != nil {
 		return nil, err
 	}

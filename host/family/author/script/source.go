@@ -19,14 +19,14 @@ type Source struct {
 	Files []string // that it was read from, relative to the folder of that file
 }
 
-// Languages are the languages that an engine runs, with the ends of their files.
-func Languages() map[string][]string {
+// languages are the languages that an engine runs, with the ends of their files.
+func languages() map[string][]string {
 	return map[string][]string{"javascript": {".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, "python": {".py"}}
 }
 
 // LanguageOf returns the language of a file that an engine runs; empty: none does.
 func LanguageOf(path string) string {
-	for language, ends := range Languages() {
+	for language, ends := range languages() {
 		if slices.Contains(ends, strings.ToLower(filepath.Ext(path))) {
 			return language
 		}

@@ -182,7 +182,7 @@ func (w *caseWorld) step(ctx context.Context, s cases.Step) (got cases.Got, err 
 	if _, failed := w.taken(); got.Error == nil && failed != nil {
 		got.Answer, got.Error = nil, &cases.Error{Code: string(failed.Code), Message: failed.Message}
 	}
-	return got, w.look(ctx, s, &got)
+	return got, w.readMemory(ctx, s, &got)
 }
 
 // caller is who asks.
@@ -284,8 +284,8 @@ func (w *caseWorld) job(ctx context.Context, s cases.Step) (json.RawMessage, err
 	return json.RawMessage("null"), nil
 }
 
-// look reads what a step expects of the memory.
-func (w *caseWorld) look(ctx context.Context, s cases.Step, got *cases.Got) (err error) {
+// readMemory reads what a step expects of the memory.
+func (w *caseWorld) readMemory(ctx context.Context, s cases.Step, got *cases.Got) (err error) {
 	if s.Expect == nil || s.Expect.Memories == nil && s.Expect.Records == nil {
 		return nil
 	}

@@ -295,8 +295,8 @@ func (r *root) checkFolders(p string) error {
 	return nil
 }
 
-// look returns the state of a regular file with one name; nil if there is none.
-func (r *root) look(p string) (fs.FileInfo, error) {
+// stat returns the state of a regular file with one name; nil if there is none.
+func (r *root) stat(p string) (fs.FileInfo, error) {
 	if err := r.checkFolders(p); err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func (r *root) look(p string) (fs.FileInfo, error) {
 
 // read reads a file of at most so many bytes.
 func (r *root) read(p string, most int64) (data []byte, there bool, err error) {
-	info, err := r.look(p)
+	info, err := r.stat(p)
 	if err != nil || info == nil {
 		return nil, false, err
 	}

@@ -35,7 +35,7 @@ func (q *Queue) hasWrites(ctx context.Context, job Job) bool {
 	if job.FeedAfter == 0 || job.Attempts > 0 {
 		return false
 	}
-	news, err := q.o.Families.News(ctx, job)
+	news, err := q.o.Families.HasWrites(ctx, job)
 	if err != nil && ctx.Err() == nil {
 		q.o.Logger.Debug("the feed that a job waits for cannot be read", "id", job.ID, "error", err)
 	}
