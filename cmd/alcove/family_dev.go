@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/family/author/cases"
 	"github.com/alcove-memory/alcove/host/family/author/develop"
 	"github.com/alcove-memory/alcove/host/family/author/seed"
 	"github.com/alcove-memory/alcove/host/family/author/trial"
@@ -30,7 +31,9 @@ import (
 )
 
 type devFlags struct {
-	seed   string // a file of memories
+	hookFlags
+	ask    cases.Case // of a hook, after each build; without a hook nothing is asked
+	seed   string     // a file of memories
 	onData bool
 	from   operator.Selection // with onData
 }
@@ -38,7 +41,7 @@ type devFlags struct {
 func (a *app) familyDevCommand() *cobra.Command {
 	var f devFlags
 	c := &cobra.Command{
-		Use: "dev DIR", Short: "Build a family on each change and serve it on temporary data", Args: arguments(1, 1),
+		Use: "dev DIR [JSON]", Short: "Build a family on each change and serve it on temporary data", Args: arguments(1, 2),
 		Long: `Build a family on each change of its sources, and serve it on temporary data with
 every capability that its manifest requests. The first line of output is the
 command for an MCP client; connected clients see new tools at once. Output, host
@@ -59,6 +62,9 @@ failed build, the last module stays in use.
             slash
   generated patterns of files that the build writes; their changes start no build
 
+With --hook, each new module is also asked that hook with the request JSON, in a
+dry run on the data, and its answer is printed as alcove family test prints it.
+
 The data is in your cache directory, and is removed at the end; data of killed
 commands is removed at the next start. It is empty, or begins with the memories
 of --seed, or with a copy of the server's memories (--on-data). Grants, endpoints,
@@ -66,10 +72,12 @@ keys and records are not copied. --on-data is refused if the server is locked, a
 the command if ALCOVE_LOCKED is set.`,
 		Example: `  alcove family dev .
   alcove family dev tea --seed memories.jsonl
+  alcove family dev tea --hook rank '{"query": "tea", "candidates": [{"score": 0.5}, {"score": 0.2}]}'
   alcove family dev tea --on-data --branch experiment`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.seed, "seed", "", "file of initial memories, records and settings: JSON lines, or from alcove export --memories")
+	flags.StringVar(&f.seed, "seed", "", seedUsage)
+	flags.StringVar(&f.hook, "hook", "", "after each build, ask "+hookUsage)
 	flags.BoolVar(&f.onData, "on-data", false, "copy the memories of the server of --data")
 	flags.StringVar(&f.from.Branch, "branch", "", "branch to copy with --on-data (default: default)")
 	flags.StringVar(&f.from.Namespace, "namespace", "", "namespace to copy with --on-data (default: all)")
@@ -80,6 +88,15 @@ the command if ALCOVE_LOCKED is set.`,
 		}
 		if !f.onData && f.from != (operator.Selection{}) {
 			return &usageError{errors.New("--branch and --namespace say what to copy: use them with --on-data")}
+		}
+		if err := f.checkRequest(args); err != nil {
+			return err
+		}
+		if f.hook != "" {
+			var err error
+			if f.ask, err = a.question(c.Context(), f.hookFlags, args); err != nil {
+				return err
+			}
 		}
 		p, err := develop.Open(args[0])
 		if err != nil {
@@ -192,7 +209,7 @@ func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags,
 }
 
 func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h *host.Host) error {
-	d := &development{app: a, server: h.Operator(), dir: p.Dir, unfollow: func() {}}
+	d := &development{app: a, server: h.Operator(), dir: p.Dir, ask: f.ask, unfollow: func() {}}
 	d.store = func(ctx context.Context, m *abi.Manifest, s seed.Seed) error {
 		return trial.Fill(ctx, h.Memory(), m, s)
 	}
@@ -207,7 +224,13 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, h 
 		return fmt.Errorf("find this program: %w", err)
 	}
 	a.notef("building with %s; the first build may take a minute\n", terminal.Line(strings.Join(p.Config.Build, " ")))
-	return develop.Loop{Server: d, Report: d.report, Around: a.building, Self: self}.Run(ctx, p.Dir)
+	report := func(r develop.Report) {
+		d.report(r)
+		if r.Err == nil && d.ask.Hook != "" {
+			d.asked(ctx)
+		}
+	}
+	return develop.Loop{Server: d, Report: report, Around: a.building, Self: self}.Run(ctx, p.Dir)
 }
 
 // building runs a build, and tells how long it takes.
@@ -233,8 +256,10 @@ type development struct {
 	rest     seed.Seed // records and settings that the first family that is served begins with
 	store    func(context.Context, *abi.Manifest, seed.Seed) error
 	dir      string
-	family   string // that is served; empty: none
+	ask      cases.Case // of a hook, or of none
+	family   string     // that is served; empty: none
 	digest   string
+	module   []byte
 	unfollow func()
 }
 
@@ -261,7 +286,7 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	if err != nil {
 		return err
 	}
-	d.family, d.digest = name, report.Digest
+	d.family, d.digest, d.module = name, report.Digest, packed.Module
 	hooks := map[abi.Hook]operator.HookOn{}
 	for _, h := range hooksOf(report.Manifest.Hooks) {
 		hooks[h] = operator.HookOn{}
@@ -330,7 +355,7 @@ func (d *development) follow(ctx context.Context, family string) {
 
 // devEvent is a line of JSON about a build, or where clients connect.
 type devEvent struct {
-	Event   string   `json:"event"` // serving, built or failed
+	Event   string   `json:"event"` // serving, built, failed or asked
 	Family  string   `json:"family,omitempty"`
 	Data    string   `json:"data,omitempty"`
 	Connect []string `json:"connect,omitempty"`
@@ -339,6 +364,8 @@ type devEvent struct {
 	SwapMS  float64  `json:"swap_ms,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Output  string   `json:"output,omitempty"` // of the build
+
+	Asked *hookAnswer `json:"asked,omitempty"` // what the hook of --hook answered
 }
 
 // report prints what became of a build.
@@ -359,9 +386,35 @@ func (d *development) report(r develop.Report) {
 		a.printf("%s  built %s in %.0f ms, served after another %.0f ms, sha256 %s\n", at, e.Family, e.BuildMS, e.SwapMS, e.Digest)
 	default:
 		a.printf("%s%s  failed: %s\n", terminal.Lines(e.Output), at, terminal.Indented(e.Error))
+		if d.family == "" && build != nil && build.Needs != "" && !strings.Contains(e.Error, build.Needs) { // it may be the compiler that is wrong
+			a.printf("    needed: %s\n", terminal.Line(build.Needs))
+		}
 		if d.family != "" {
 			a.printf("    sha256 %s of %s is still served\n", d.digest, d.family)
 		}
+	}
+}
+
+// asked asks the hook of the module that is served now, and prints its answer.
+func (d *development) asked(ctx context.Context) {
+	a, hook := d.app, d.ask.Hook
+	answer, err := operator.Call(ctx, d.server, operator.TryFamily, operator.TrialRequest{Module: d.module, Hook: hook, Arguments: d.ask.Request})
+	if err == nil && answer.Result.Error != nil {
+		err = answer.Result.Error
+	}
+	var h hookAnswer
+	if err == nil {
+		h, err = answerOf(hook, answer.Result.Output)
+	}
+	switch {
+	case a.asJSON && err != nil:
+		a.printLine(devEvent{Event: "asked", Family: d.family, Digest: d.digest, Error: err.Error()})
+	case a.asJSON:
+		a.printLine(devEvent{Event: "asked", Family: d.family, Digest: d.digest, Asked: &h})
+	case err != nil:
+		a.printf("    hook %s failed: %s\n", hook, terminal.Indented(err.Error()))
+	default:
+		a.printHookAnswer(h, d.ask.Request)
 	}
 }
 

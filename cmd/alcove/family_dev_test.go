@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/family/author/develop"
 )
 
 // dev is a running alcove family dev.
@@ -168,22 +171,99 @@ func TestAClientSeesEachEdit(t *testing.T) {
 // The author of a family in C or C++ sees the compiler's error with file and line, and the last module serves on.
 func TestACompilersErrorIsShownAndTheLastModuleServesOn(t *testing.T) {
 	t.Parallel()
-	for language, file := range map[string]string{"c": "family.c", "cpp": "family.cpp"} {
-		t.Run(language, func(t *testing.T) {
+	for _, c := range []struct{ language, file, right, wrong, says string }{
+		{"c", "family.c", "return ALCOVE_OK;", "return ALCOVE_OKAY;", "family.c:31:10: error: use of undeclared identifier 'ALCOVE_OKAY'"},
+		{"cpp", "family.cpp", "return ALCOVE_OK;", "return ALCOVE_OKAY;", "family.cpp:31:10: error: use of undeclared identifier 'ALCOVE_OKAY'"},
+	} {
+		t.Run(c.language, func(t *testing.T) {
 			t.Parallel()
-			env, work := scaffolds(t, language), t.TempDir()
+			env, work := scaffolds(t, c.language), t.TempDir()
 			env = append(env, "XDG_CACHE_HOME="+filepath.Join(work, "cache"))
-			runInShell(t, env, "cd "+work+" && alcove family new tea --lang "+language)
+			runInShell(t, env, "cd "+work+" && alcove family new tea --lang "+c.language)
 			d := startDev(t, env, filepath.Join(work, "tea"))
 			data := d.until("serving", "").Data
 			d.until("built", "tea")
-			edit(t, filepath.Join(work, "tea", file), "return ALCOVE_OK;", "return ALCOVE_OKAY;")
-			d.until("failed", file+":31:10: error: use of undeclared identifier 'ALCOVE_OKAY'")
+			edit(t, filepath.Join(work, "tea", c.file), c.right, c.wrong)
+			d.until("failed", c.says)
 			if said := runInShell(t, env, "alcove call tea_greet '{\"name\":\"Ada\"}' --data "+data); !strings.Contains(said, "Hello, Ada!") {
 				t.Errorf("the last module answers %s, want Hello, Ada!", said)
 			}
 		})
 	}
+}
+
+const weighing = `import { family } from "alcove";
+export default family({
+  name: "order", version: "0.1.0", description: "Orders what a search finds",
+  hooks: { rank: { features: ["score"], call: ({ columns: { score } }) => Array.from(score, (s) => 2 * s) } },
+});
+`
+
+// The author of a hook sees what it answers after each build.
+func TestEachBuildAnswersTheHookThatItsAuthorAsks(t *testing.T) {
+	t.Parallel()
+	env, dir := readmeHome(t), t.TempDir()
+	env = append(env, "XDG_CACHE_HOME="+t.TempDir())
+	for name, text := range map[string]string{"family.js": weighing, develop.ConfigFile: `{"build": ["alcove", "family", "pack", "family.js", "-o", "order.wasm", "--manifest-out", "manifest.json"],
+		"module": "order.wasm", "manifest": "manifest.json", "watch": ["*.js"], "generated": ["manifest.json"]}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := startDev(t, env, dir, "--hook", "rank", `{"candidates": [{"score": 0.25}, {"score": 0.5}]}`)
+	asked := func(want ...int) {
+		t.Helper()
+		for e := d.until("asked", ""); ; e = d.until("asked", "") { // a file may be seen half-written
+			if e.Asked != nil && slices.Equal(e.Asked.Order, want) {
+				return
+			}
+		}
+	}
+	asked(2, 1)
+	edit(t, filepath.Join(dir, "family.js"), "2 * s", "-s")
+	asked(1, 2)
+	edit(t, filepath.Join(dir, "family.js"), "-s", "s.length.x")
+	d.until("asked", "family.js:4")
+}
+
+// Where a compiler is missing, its name and how it is installed are in the error of the build.
+func TestAMissingCompilerIsNamed(t *testing.T) {
+	t.Parallel()
+	for language, c := range map[string]struct{ named, needs string }{
+		"go":             {"PATH=" + withoutGo(t), "Go, of the version in `go.mod` or later"},
+		"rust":           {"RUSTC=no-rustc", "rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add"},
+		"c":              {"CLANG=no-clang", "clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `apt install"},
+		"cpp":            {"CLANG=no-clang", "clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `apt install"},
+		"zig":            {"ZIG=no-zig", "Zig, of a version from 0.11 to 0.14; `ZIG` names it (`npm install"},
+		"assemblyscript": {"ASC=no-asc", "Node, and asc 0.28 (`npm install`"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			env, work := scaffolds(t, ""), t.TempDir()
+			env = append(env, "XDG_CACHE_HOME="+filepath.Join(work, "cache"))
+			runInShell(t, env, "cd "+work+" && alcove family new tea --lang "+language)
+			d := startDev(t, append(env, c.named), filepath.Join(work, "tea"))
+			if e := d.until("failed", ""); !strings.Contains(e.Error, "a program that it needs is not installed; needed: "+c.needs) || !strings.Contains(e.Output, "not found") {
+				t.Errorf("got %q, %q, want %q", e.Output, e.Error, c.needs)
+			}
+		})
+	}
+}
+
+// withoutGo is a PATH with what build scripts need beside a compiler.
+func withoutGo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"sh", "dirname", "mktemp", "rm"} {
+		at, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(at, filepath.Join(dir, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // listsAfter waits until the tools, listed after a notification that they changed, have a text.
