@@ -91,7 +91,7 @@ func TestAnInterruptOfTheBenchSaysHowToGoOn(t *testing.T) {
 		}
 	}
 	err = cmd.Wait()
-	if last := strings.Join(lines, "\n"); err == nil || !strings.Contains(last, "storing 300,000, about ") || !strings.Contains(last, "go on with the same flags and --resume --dir "+dir) {
+	if last := strings.Join(lines, "\n"); err == nil || !strings.Contains(last, "storing 300,000, about ") || !strings.Contains(last, "continue with the same flags and --resume --dir "+dir) {
 		t.Errorf("the bench ended with %v, want how to go on: %s", err, last)
 	}
 	if err := owner.CheckFree(filepath.Join(dir, "plain")); err != nil {

@@ -53,10 +53,10 @@ func TestWhatIsSaidOfServersThatAreDrainedOrOutOfTouch(t *testing.T) {
 		want []string
 	}{
 		{"while it is drained", operator.Cluster{Servers: []operator.ClusterServer{draining, other}}, []string{"leads 1, being drained, this one", "1 spaces belong to this"}},
-		{"drained", operator.Cluster{Servers: []operator.ClusterServer{drained, other}}, []string{"drained, this one", "alcove stop ends it"}},
+		{"drained", operator.Cluster{Servers: []operator.ClusterServer{drained, other}}, []string{"drained, this one", "alcove stop stops it"}},
 		{"drained and alone", operator.Cluster{Servers: []operator.ClusterServer{drained}}, []string{"no other server t"}},
 		{"drained beside one that is gone", operator.Cluster{Servers: []operator.ClusterServer{drained, {ID: "b", Gone: true}}}, []string{"  gone, ", "no other server t"}},
-		{"out of touch", operator.Cluster{Failure: "no answer", Seen: time.Minute, Servers: []operator.ClusterServer{lagging, other}}, []string{"cannot renew its leases: no answer", "what it saw 1m0s ago", "renewed 90ms ago"}},
+		{"out of touch", operator.Cluster{Failure: "no answer", Seen: time.Minute, Servers: []operator.ClusterServer{lagging, other}}, []string{"cannot renew its leases: no answer", "the state below is from 1m0s ago", "renewed 90ms ago"}},
 	} {
 		c.all.Self = "a"
 		var out bytes.Buffer

@@ -96,13 +96,13 @@ func call[In, Out any](ctx context.Context, a *app, act operator.Act[In, Out], r
 	return answer, err
 }
 
-// callAndPrint is call for a command that prints the answer.
-func callAndPrint[In, Out any](ctx context.Context, a *app, act operator.Act[In, Out], r In, print func(Out) error) error {
+// callAndPrint is call for a command that prints the answer with show.
+func callAndPrint[In, Out any](ctx context.Context, a *app, act operator.Act[In, Out], r In, show func(Out) error) error {
 	answer, err := call(ctx, a, act, r)
 	if err != nil {
 		return err
 	}
-	return print(answer)
+	return show(answer)
 }
 
 // query is call for an act without a request.

@@ -44,7 +44,7 @@ func TestARetentionSaysWhatItTrimmedWhatItKeptAndWhatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := out.String() + notes.String()
-	for _, want := range []string{"old", "can be read from", "young", "has nothing older", "torn", "FAILED", "histories of diary", "the server's own", "trimmed 1 branch"} {
+	for _, want := range []string{"old", "can be read from", "young", "has no versions older than its rule keeps", "torn", "FAILED", "histories of diary", "the server's own", "trimmed 1 branch"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
