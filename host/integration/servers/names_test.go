@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -239,7 +240,7 @@ func TestNothingIsLostWhileASpaceIsRenamed(t *testing.T) {
 	urls := []string{list[0].URL(), list[1].URL()}
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
-	stored := make([]int, 4)
+	stored := make([]atomic.Int64, 4)
 	for w := range stored {
 		writers.Go(func() {
 			name := "n0"
@@ -249,7 +250,7 @@ func TestNothingIsLostWhileASpaceIsRenamed(t *testing.T) {
 				switch {
 				case status == http.StatusOK:
 					n++
-					stored[w] = n
+					stored[w].Store(int64(n))
 				case status == http.StatusNotFound && renamed:
 					name, _, _ = strings.Cut(told, ":")
 				case status != 0 && !strings.Contains(answer, `"retryable":true`):
@@ -274,14 +275,15 @@ func TestNothingIsLostWhileASpaceIsRenamed(t *testing.T) {
 		})
 		name = to
 	}
+	for w := range stored {
+		await.That(t, fmt.Sprintf("writer %d stores something", w), func() bool { return t.Failed() || stored[w].Load() > 0 })
+	}
 	stop()
 	writers.Wait()
 	c := must.Get(pgx.Connect(t.Context(), url))
 	defer c.Close(context.Background())
-	for w, n := range stored {
-		if n == 0 {
-			t.Errorf("writer %d stored nothing, want something", w)
-		}
+	for w := range stored {
+		n := int(stored[w].Load())
 		keys, versions := 0, 0
 		must.Do(t, c.QueryRow(t.Context(), `SELECT count(DISTINCT key), count(*) FROM alcove.entries JOIN alcove.names USING (space) WHERE name = $1 AND position($2 IN encode(key, 'escape')) > 0`, name, fmt.Sprintf("w%d-", w)).Scan(&keys, &versions))
 		if keys < n || keys > n+1 || versions != keys { // the last one may not have been acknowledged
