@@ -21,6 +21,7 @@ type mergePlan struct {
 	keys        []store.Key // sorted
 	decisions   map[store.Key]*decision
 	indexes     *recordindex.Writer
+	purges      uint64 // how many there had been before the plan was read
 
 	mergeSum
 }

@@ -143,6 +143,7 @@ func (p *mergePlan) add(key store.Key, d *decision) {
 
 // planMerge compares the branches, and decides about each key.
 func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
+	purges := s.purges.Load() // before anything is read
 	c, err := own.access.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
 		return nil, err
@@ -152,12 +153,12 @@ func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolution
 		return nil, err
 	}
 	p := &mergePlan{comparison: c, merge: m, write: w, targetAt: c.at, resolutions: own, keys: c.sorted(), decisions: make(map[store.Key]*decision, len(c.keys)),
-		indexes: s.indexes.Writer()}
+		indexes: s.indexes.Writer(), purges: purges}
 	return p, p.decideAll(ctx, p.keys)
 }
 
 // refresh updates the decisions about keys that were written on the target since the plan was made. If branches, merges or indexes changed,
-// it makes a new plan. The source stays at the version of the plan.
+// or something was purged, it makes a new plan. The source stays at the version of the plan.
 func (p *mergePlan) refresh(ctx context.Context) error {
 	head, err := p.space.engine.Head(ctx)
 	if err != nil {
@@ -208,8 +209,11 @@ func (p *mergePlan) writtenSince(ctx context.Context, at uint64) (written []stor
 	return written, true, nil
 }
 
-// isStale reports whether another merge, a deleted branch or a changed index invalidates the whole plan.
+// isStale reports whether another merge, a purge, a deleted branch or a changed index invalidates the whole plan.
 func (p *mergePlan) isStale(target store.Lineage) bool {
+	if p.space.purges.Load() != p.purges {
+		return true
+	}
 	catalogue := p.space.catalogue
 	if now := catalogue.ByID(p.source.branch.ID); now == nil || now.Version != p.source.branch.Version {
 		return true // the proposal has new changes

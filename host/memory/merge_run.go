@@ -75,6 +75,9 @@ func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bo
 	if !last {
 		s.writing.RLock()
 		defer s.writing.RUnlock()
+		if s.purges.Load() != p.purges { // what was read may be purged: the merge would bring it back
+			return MergeResult{}, store.ErrConflict
+		}
 		return p.commit(ctx, req)
 	}
 	s.writing.Lock()

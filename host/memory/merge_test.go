@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -139,6 +140,28 @@ func TestHooksChangeWhatAResolutionBringsAndAreNotAskedAboutWhatBranchesHave(t *
 	}
 	if len(done.Applied) != 3 || string(done.Applied[0].Result.Value) != `"redacted"` || done.Applied[1].Result != nil || string(done.Applied[2].Result.Value) != `"secret"` {
 		t.Errorf("applied is %+v, want a redacted, b deleted and c as it was", done.Applied)
+	}
+}
+
+func TestAMergeDoesNotBringBackWhatIsPurgedMeanwhile(t *testing.T) {
+	s := clashes(t)
+	put(t, s, "try", "c", "confidential")
+	purged := false
+	s.SetHooks(hooks{storing: func(h Storing) (Decision, error) {
+		if !purged { // the merge has read c, and holds no lock while the hook is asked
+			purged = true
+			if _, err := s.Purge(t.Context(), purge.Request{Key: "c"}); err != nil {
+				t.Error(err)
+			}
+		}
+		return Decision{Items: h.Items}, nil
+	}})
+	mustMerge(t, s, resolving("value", "target"))
+	mustHave(t, s, "after the merge", "secret", "ours")
+	for _, branch := range []string{"", "try"} {
+		if got := text(t, s, branch, "c", AsOf{}); got != "" {
+			t.Errorf("branch %q has %q, which was purged while it was merged", branch, got)
+		}
 	}
 }
 
