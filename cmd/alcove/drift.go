@@ -23,11 +23,11 @@ const mostDrift = 5
 type drift struct {
 	File    string    `json:"file,omitempty"`
 	Applied time.Time `json:"applied,omitzero"`
-	// Edited means that the file is not what was applied.
+	// Edited reports whether the file changed since it was applied.
 	Edited bool `json:"edited,omitempty"`
-	// Changes make the server what the file says. None: it is.
+	// Changes would make the server match the file; empty if it does.
 	Changes []configfile.Change `json:"changes,omitzero"`
-	// Unknown is why they were not compared; empty: they were.
+	// Unknown says why the two were not compared; empty if they were.
 	Unknown string `json:"not_compared,omitempty"`
 
 	locked bool // the server is, and some changes are of its lock file

@@ -16,7 +16,7 @@ type browseFlags struct {
 	k                                       int
 }
 
-// add adds the flags. noun is what is listed.
+// add adds the flags. Their help calls an item of the list noun.
 func (b *browseFlags) add(c *cobra.Command, noun, usual string) {
 	flags := c.Flags()
 	flags.IntVar(&b.k, "k", 20, "the number of results, at most 50")
