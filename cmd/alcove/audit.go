@@ -137,14 +137,13 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 	if r.Removed != nil {
 		a.notef("Entries up to %d were deleted by retention: the log continues from their head.\n", r.Removed.Seq)
 	}
-	if from := r.Restored; from != nil && from.Here && len(r.Problems) == 0 {
-		a.notef("The data directory was restored from a backup at %s: the log up to entry %d came with it.\n", from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
-		if from.Last > from.Head.Seq {
-			a.notef("Entries %d to %d of the former log were written after the backup: the restored store does not have what they record.\n", from.Head.Seq+1, from.Last)
+	if from := r.Restored; from != nil && len(r.Problems) == 0 {
+		at := from.At.UTC().Format("2006-01-02 15:04:05")
+		if from.Here {
+			a.notef("The data directory was restored from a backup at %s: the log up to entry %d came with it.\n", at, from.Head.Seq)
+		} else {
+			a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are only in the former log. Verify the former log with the same heads.\n", at, from.Head.Seq)
 		}
-	} else if from != nil && len(r.Problems) == 0 {
-		a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are only in the former log. Verify the former log with the same heads.\n",
-			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
 		if from.Last > from.Head.Seq {
 			a.notef("Entries %d to %d of the former log were written after the backup: the restored store does not have what they record.\n", from.Head.Seq+1, from.Last)
 		}
